@@ -1,0 +1,79 @@
+# What a person types; `make help` lists it. The build itself is CMake's.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+CLANG_FORMAT ?= clang-format
+
+configure = cmake -S . -G Ninja $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --log-level=WARNING
+compile = cmake --build $(1) -j $(JOBS)
+
+# The first Python that has what the scripts and tests import; asked for when a recipe runs, after setup.
+PYTHON = $(or $(shell for python in python3 /usr/bin/python3; do \
+  "$$python" -c 'import pip, pytest' 2>/dev/null && echo "$$python" && break; done), \
+  $(error no python3 with pip and pytest: run 'make setup'))
+
+# Larger test data, used by the tests that know it when it lies beside the project.
+export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
+
+.PHONY: build setup demo test sanitize sanitize-address sanitize-thread bench-ttft fmt fmt-check install clean help
+
+build: ## build/bin/looseleaf and the library
+	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF
+	@$(call compile,$(BUILD)) --target looseleaf_cli looseleaf
+
+setup: ## install what is needed from the system's packages (sudo where not root)
+	@scripts/setup.sh
+
+demo: setup ## set up, build, fetch a small model, answer from examples/documents
+	@$(MAKE) --no-print-directory build
+	@model="$$($(PYTHON) scripts/fetch_model.py)"; scripts/demo.sh "$$model"
+
+test: setup ## set up, build, fetch a small model, run every test
+	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=ON
+	@$(call compile,$(BUILD))
+	@export LOOSELEAF_SMOLLM2="$$($(PYTHON) scripts/fetch_model.py)"; \
+	  export LOOSELEAF_BIN=$(abspath $(BUILD))/bin/looseleaf LOOSELEAF_GOLDEN_DIR=$(CURDIR)/tests/golden/models; \
+	  ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --progress -j $(JOBS); \
+	  $(PYTHON) -B -m pytest -q -o cache_dir=$(abspath $(BUILD))/pytest tests
+
+sanitize: sanitize-address sanitize-thread ## the unit tests under the address, undefined and thread sanitizers
+
+sanitizer = $(configure) -B build-$(1) -DLOOSELEAF_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1
+sanitized_tests = ctest --test-dir build-$(1) -L unit --output-on-failure --no-tests=error --progress -j $(JOBS)
+
+sanitize-address: setup
+	@$(call sanitizer,asan) -DLOOSELEAF_SANITIZE=address,undefined
+	@$(call compile,build-asan) --target unit_tests
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
+	  $(call sanitized_tests,asan)
+
+# Without oneDNN: its OpenMP runtime is not instrumented. Without address randomization where that may be turned
+# off: older thread sanitizers refuse the memory maps of newer kernels.
+sanitize-thread: setup
+	@$(call sanitizer,tsan) -DLOOSELEAF_SANITIZE=thread -DLOOSELEAF_ONEDNN=OFF
+	@$(call compile,build-tsan) --target unit_tests
+	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call sanitized_tests,tsan)
+
+bench-ttft: build ## time to first token by method, as in the README
+	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf
+
+sources = $$(find include src tests bench -name '*.h' -o -name '*.cc')
+fmt: ## format the sources
+	@$(CLANG_FORMAT) -i $(sources)
+
+fmt-check: ## fail where formatting would change a source
+	@$(CLANG_FORMAT) --dry-run --Werror $(sources)
+
+install: build ## install to PREFIX (/usr/local): command, library, headers, CMake package
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+clean: ## remove what was built; the fetched model stays
+	@rm -rf $(BUILD) build-asan build-tsan
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

@@ -1,0 +1,202 @@
+// Looseleaf: answers from documents whose keys and values are computed once and used anywhere.
+//
+//   auto engine = looseleaf::Engine::load("model.gguf");
+//   auto answer = engine->ask({.question = "...", .documents = {{.text = "..."}}});
+//
+// Text is UTF-8, times are milliseconds, sizes are bytes, token ids are the model's own.
+#ifndef LOOSELEAF_LOOSELEAF_H_
+#define LOOSELEAF_LOOSELEAF_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "looseleaf/status.h"
+
+#define LOOSELEAF_EXPORT __attribute__((visibility("default")))
+
+namespace looseleaf {
+
+// What an engine is made with. Every default is the command line's.
+struct EngineOptions {
+  std::string device = "auto";         // cpu | auto
+  int threads = 0;                     // 0: what the process may use (affinity and cgroup)
+  int context = 0;                     // tokens a request may reach; 0: the model's
+  int64_t cache_bytes = 0;             // hard limit of all keys and values; 0: 40 % of RAM or cgroup
+  std::string kv_type = "auto";        // chunks: f32 | bf16 | f16 | q8_0; auto: f16, f32 when exact
+  std::string private_kv_type = "auto";  // text and generated tokens: the same names; auto: f32
+  bool exact = false;                  // compute and keep everything in f32
+  bool deterministic = false;          // same bits alone or after others, cold or warm
+};
+
+// A text, or token ids where `tokens` is not empty. A document becomes one chunk.
+struct Document {
+  std::string text;
+  std::string title;
+  std::string id;                               // the caller's name for it; echoed
+  std::map<std::string, std::string> metadata;  // for the layout's {metadata.KEY}
+  std::vector<int32_t> tokens;                  // used as they are; text and title are ignored
+};
+
+using ContentPart = std::variant<std::string, Document>;
+struct Message {
+  std::string role;  // system | user | assistant | tool
+  std::vector<ContentPart> content;
+};
+
+// Text or token ids.
+using TextOrTokens = std::variant<std::string, std::vector<int32_t>>;
+
+// How documents and question are written into the prompt. Placeholders: {title}, {text}, {id},
+// {metadata.KEY} in a document, {question} in the question; one pass, so braces in data stay text.
+struct Layout {
+  std::string intro;
+  std::string document;
+  std::string document_untitled;
+  std::string question;
+};
+
+struct Sampling {
+  std::optional<float> temperature;   // 0: greedy; unset: the model's default, else 1
+  std::optional<int> top_k;           // 0: all
+  std::optional<float> top_p;         // (0, 1]
+  std::optional<float> min_p;         // [0, 1]
+  std::optional<float> repetition_penalty;  // > 0; 1: none
+  float presence_penalty = 0;         // [-2, 2]
+  float frequency_penalty = 0;        // [-2, 2]
+  std::map<int32_t, float> logit_bias;  // added to a token's logit
+  uint64_t seed = 0;
+};
+
+// One of `question`, `messages` and `prompt` says what is asked.
+struct Request {
+  std::string question;             // shorthand for one user message
+  std::vector<Message> messages;    // chat
+  std::optional<TextOrTokens> prompt;  // completion: the text after the documents
+  std::optional<TextOrTokens> prefix;  // completion: the text before the documents
+  std::vector<Document> documents;  // stand before the last user message's text, or before `prompt`
+  std::string method = "auto";      // NAME[:NUMBER][:key=value]...; see methods()
+  std::variant<std::string, Layout> layout = "auto";  // qa | plain | auto (plain with a system message)
+  std::string encoding_prefix = "bos";  // none | bos | header: what a chunk is computed behind
+  std::string cache_salt;           // chunks and pages are shared within one salt only
+  int max_tokens = 512;             // bounded by the context
+  std::vector<std::string> stop;    // the answer ends before any of these
+  bool ignore_eos = false;
+  int logprobs = -1;                // >= 0: the chosen token's and this many of the best
+  Sampling sampling;
+};
+
+struct TokenLogprob {
+  int32_t token = 0;
+  double logprob = 0;  // natural logarithm, before temperature and penalties
+  std::vector<std::pair<int32_t, double>> top;  // best first
+};
+
+// One use of a chunk in a prompt.
+struct ChunkUse {
+  int index = 0;            // among the prompt's documents
+  std::string id;           // the chunk's: hex of its key
+  std::string document_id;  // the caller's, or ""
+  int tokens = 0;
+  int offset = 0;           // prompt position of its first token
+  std::string source;       // computed | joined | host
+  std::string miss_reason;  // new | evicted; "" on a hit
+};
+
+struct Timings {
+  double queue_ms = 0, load_ms = 0, chunk_prefill_ms = 0, repair_ms = 0, question_prefill_ms = 0,
+         decode_ms = 0;
+};
+
+struct Flops {
+  double score = 0, repair = 0, question = 0;  // operations spent before the first token
+  double share_of_full = 0;                    // their sum over full prefill's; cached chunks excluded
+};
+
+struct KvBytes {
+  int64_t chunks = 0, private_pages = 0, overlay = 0;  // held while the request ran
+};
+
+struct Answer {
+  std::string text;
+  std::vector<int32_t> tokens;   // generated, the end token included
+  std::string finish_reason;     // stop | length
+  std::vector<int32_t> prompt_tokens;
+  std::vector<TokenLogprob> logprobs;  // a generated token each, where asked for
+  int cached_tokens = 0;         // prompt tokens whose keys and values were there before
+  std::string method;            // canonical, defaults filled in
+  bool exact = false;
+  std::string device;
+  double ttft_ms = 0;            // from the call to the first token
+  double tpot_ms = 0;            // mean time of each further token
+  Timings timings;
+  std::vector<ChunkUse> chunks;
+  int repaired_tokens = 0;
+  Flops flops;
+  KvBytes kv_bytes;
+};
+
+// Called with each piece of the answer's text as it is generated (whole code points; the pieces add
+// up to Answer::text). Returning false ends the answer with finish_reason "stop".
+using OnText = std::function<bool(const std::string& piece)>;
+
+// What an engine holds at the moment.
+struct CacheStats {
+  int64_t limit_bytes = 0;
+  int64_t chunk_bytes = 0;   // chunks in the cache
+  int64_t prefix_bytes = 0;  // pages of text in the prefix cache
+  int64_t pinned_bytes = 0;  // of both, in use by a request or pinned
+  int64_t used_bytes = 0;    // everything allocated
+  int64_t chunks = 0;
+  int64_t evictions = 0;
+};
+
+// A model loaded and ready. Thread-safe: calls from several threads take turns. Movable; two
+// engines of one process share nothing but the memory-mapped files.
+class LOOSELEAF_EXPORT Engine {
+ public:
+  // `model`: a .gguf file or a folder in Hugging Face form.
+  // Errors: kNotFound, kCorrupt, kUnsupported, kUsage (an option's value).
+  static Expected<Engine> load(const std::string& model, const EngineOptions& options = {});
+
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // Computes a document's chunk ahead of its first use. Idempotent. Returns the chunk's id.
+  // `request` gives layout, encoding prefix and salt; its documents and question are ignored.
+  Expected<std::string> prefill(const Document& document, const Request& request = {});
+
+  // Answers. On an error nothing that was acquired for the request stays held.
+  // Errors: kInvalidArgument, kContextLength, kKvBudget, kUnsupported.
+  Expected<Answer> ask(const Request& request, const OnText& on_text = {});
+
+  // Keeps a chunk from eviction, or no longer. Errors: kNotFound.
+  Status pin(const std::string& chunk_id, bool pinned = true);
+
+  CacheStats cache_stats() const;
+  void clear_cache();
+
+  // Facts about model and engine as a JSON object: what `looseleaf inspect --json` prints.
+  std::string describe() const;
+
+ private:
+  class Impl;
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// The methods table as JSON: a list of {"name", "summary", "options", "citation"}.
+LOOSELEAF_EXPORT std::string methods();
+
+LOOSELEAF_EXPORT const char* version();
+
+}  // namespace looseleaf
+
+#endif  // LOOSELEAF_LOOSELEAF_H_

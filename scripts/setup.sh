@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Installs what building, testing and the demo need, from the system's own packages. Asks for nothing, and touches
+# nothing when everything is there. Tested on Debian 12.
+set -euo pipefail
+
+. /etc/os-release
+
+packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip python3-pytest
+          libdnnl-dev libhwy-dev libcli11-dev libfmt-dev libpcre2-dev libxxhash-dev libssl-dev libexpected-dev
+          libgtest-dev)
+case "${ID:-} ${VERSION_ID:-}" in
+  "debian 12")
+    packages+=(libboost1.81-dev libboost-json1.81-dev) ;;  # the unversioned packages are 1.74, without JSON
+  "ubuntu 24.04")
+    # The same names in main and universe; Boost is 1.83 there. Written from the archive's listing, not run.
+    packages+=(libboost1.83-dev libboost-json1.83-dev) ;;
+  *)
+    [ -n "${LOOSELEAF_SKIP_SETUP:-}" ] && exit 0
+    echo "setup: knows Debian 12 and Ubuntu 24.04, not '${PRETTY_NAME:-this system}'; install the equivalents of:" \
+         "${packages[*]} Boost >= 1.81 with JSON, then set LOOSELEAF_SKIP_SETUP=1" >&2
+    exit 1 ;;
+esac
+[ -n "${LOOSELEAF_SKIP_SETUP:-}" ] && exit 0
+
+missing=()
+for package in "${packages[@]}"; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup: run as root: apt-get install ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "setup: installing ${#missing[@]} packages: ${missing[*]}" >&2
+quietly() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 </dev/null && return
+  cat "$log" >&2
+  echo "setup: '$*' failed; its output is above" >&2
+  exit 1
+}
+[ ${#as_root[@]} -eq 0 ] || sudo -v  # a password, if one is needed, is asked for before output is held back
+quietly apt-get -q update
+quietly apt-get -q install -y --no-install-recommends "${missing[@]}"

@@ -1,0 +1,19 @@
+// Elapsed wall-clock time.
+#pragma once
+
+#include <chrono>
+
+namespace looseleaf {
+
+class Stopwatch {
+ public:
+  double ms() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace looseleaf

@@ -1,0 +1,18 @@
+// The commands of looseleaf: one file each.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace looseleaf {
+
+struct Command {
+  CLI::App* app;             // its part of the command line
+  std::function<int()> run;  // after parsing; gives the exit code and has told of errors
+};
+
+Command add_run(CLI::App& root);
+Command add_inspect(CLI::App& root);
+Command add_methods(CLI::App& root);
+
+}  // namespace looseleaf

@@ -1,0 +1,63 @@
+#include "compute/cpu/cpu_device.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace looseleaf {
+namespace {
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const CpuOptions& options)
+      : pool_(options.threads), deterministic_(options.deterministic) {}
+
+  std::string_view name() const override { return "cpu"; }
+
+  Expected<DeviceMemory> allocate(size_t bytes) override {
+    const size_t rounded = (bytes + 63) / 64 * 64;
+    void* memory = std::aligned_alloc(64, rounded == 0 ? 64 : rounded);
+    if (memory == nullptr)
+      return error(ErrorCode::kUnavailable, "out of memory: {} bytes for keys, values or scratch",
+                   bytes);
+    return DeviceMemory(static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); });
+  }
+
+  void copy(std::byte* to, const std::byte* from, size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) override {
+    cpu_embed(pool_, table, tokens, out);
+  }
+  void rms_norm(const float* x, std::span<const float> weight, float eps, int rows,
+                float* out) override {
+    cpu_rms_norm(pool_, x, weight, eps, rows, out);
+  }
+  void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
+              bool accumulate, float* y) override {
+    cpu_matmul(pool_, deterministic_, w, bias, x, rows, accumulate, y);
+  }
+  void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
+              int rotary_dims, RopePairs pairs) override {
+    cpu_rotate(pool_, x, angles, rows, heads, head_dim, rotary_dims, pairs);
+  }
+  void silu_multiply(float* gate, const float* up, int64_t count) override {
+    cpu_silu_multiply(pool_, gate, up, count);
+  }
+  void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
+    cpu_store(layer, k, v, slots);
+  }
+  void attend(const AttendArgs& args) override { cpu_attend(pool_, args); }
+  void gather(const GatherArgs& args) override { cpu_gather(pool_, args); }
+
+ private:
+  ThreadPool pool_;
+  bool deterministic_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device(const CpuOptions& options) {
+  return std::make_unique<CpuDevice>(options);
+}
+
+}  // namespace looseleaf

@@ -1,0 +1,38 @@
+// The CPU device: the readable specification of every operation.
+#pragma once
+
+#include <memory>
+
+#include "base/thread_pool.h"
+#include "compute/device.h"
+
+namespace looseleaf {
+
+struct CpuOptions {
+  int threads = 1;
+  // One matrix kernel whatever the number of rows, so that a row's bits do not depend on its
+  // neighbours.
+  bool deterministic = false;
+};
+
+std::unique_ptr<Device> make_cpu_device(const CpuOptions& options);
+
+// The operations, one file each.
+void cpu_embed(ThreadPool& pool, const WeightMatrix& table, std::span<const int32_t> tokens,
+               float* out);
+void cpu_rms_norm(ThreadPool& pool, const float* x, std::span<const float> weight, float eps,
+                  int rows, float* out);
+void cpu_matmul(ThreadPool& pool, bool deterministic, const WeightMatrix& w,
+                std::span<const float> bias, const float* x, int rows, bool accumulate, float* y);
+void cpu_rotate(ThreadPool& pool, float* x, std::span<const float> angles, int rows, int heads,
+                int head_dim, int rotary_dims, RopePairs pairs);
+void cpu_silu_multiply(ThreadPool& pool, float* gate, const float* up, int64_t count);
+void cpu_store(int layer, const float* k, const float* v, std::span<const KvSlot> slots);
+void cpu_attend(ThreadPool& pool, const AttendArgs& args);
+void cpu_gather(ThreadPool& pool, const GatherArgs& args);
+
+// Attention by its definition, in float64, key by key: what cpu_attend is tested against.
+// out: [active, heads, head_dim], lse: [active, heads]
+void attend_reference(const AttendArgs& args, double* out, double* lse);
+
+}  // namespace looseleaf

@@ -1,0 +1,101 @@
+// The device interface: the handful of operations that a pass is made of.
+//
+// Activations are float32, row-major, in the device's memory. Operations of one device run in the
+// order of the calls. Shapes are REQUIREd: a wrong one is a bug, not an error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "compute/segment.h"
+#include "model/rope.h"
+#include "model/weight_type.h"
+
+namespace looseleaf {
+
+// Memory of a device, 64-byte aligned; freed with the object.
+using DeviceMemory = std::unique_ptr<std::byte[], void (*)(std::byte*)>;
+
+struct AttendArgs {
+  int layer = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  float scale = 0;                  // usually 1 / sqrt(head_dim)
+  int window = 0;                   // 0: none
+  std::span<const float> alibi;     // [heads] slopes: score += slope * (key position - row position)
+  int rotary_dims = 0;              // of Segment::turn
+  RopePairs pairs = RopePairs::kHalves;
+  std::span<const Segment> segments;
+  std::span<const RowGroup> groups;
+  std::span<const int32_t> positions;  // [rows] prompt positions
+  int active = 0;                   // rows [0, active) of the groups attend
+  const float* query = nullptr;     // [active, heads, head_dim] rotated to their prompt positions
+  float* out = nullptr;             // [active, heads, head_dim] 0 for a row that sees no key
+  float* lse = nullptr;             // [active, heads] log of the sum of exp(score), or null
+};
+
+// Tokens of one segment, to be brought to their prompt positions elsewhere.
+struct GatherArgs {
+  int layer = 0;
+  int rotary_dims = 0;
+  RopePairs pairs = RopePairs::kHalves;
+  const Segment* source = nullptr;
+  std::span<const int32_t> tokens;  // [n] indices into the source
+  std::span<const KvSlot> slots;    // [n] where they go, converted to the slots' layout
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;
+
+  // Errors: kUnavailable.
+  virtual Expected<DeviceMemory> allocate(size_t bytes) = 0;
+
+  // Copies bytes inside the device's memory; the ranges do not overlap.
+  virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;
+
+  // out[r] = row tokens[r] of the table. out: [rows, cols]
+  virtual void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) = 0;
+
+  // out[r][i] = x[r][i] / sqrt(mean_i x[r][i]^2 + eps) * weight[i]   (RMSNorm, 1910.07467)
+  // x, out: [rows, weight.size()], may be the same.
+  virtual void rms_norm(const float* x, std::span<const float> weight, float eps, int rows,
+                        float* out) = 0;
+
+  // y = x W^T + bias, or y += where `accumulate`. x: [rows, w.cols], bias: [w.rows] or empty,
+  // y: [rows, w.rows]
+  virtual void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
+                      bool accumulate, float* y) = 0;
+
+  // Turns each head's rotary dimensions by its row's angles. x: [rows, heads, head_dim] in place;
+  // angles: [rows][2][rotary_dims / 2] cos, then sin
+  virtual void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
+                      int rotary_dims, RopePairs pairs) = 0;
+
+  // gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i]   (SwiGLU, 2002.05202)
+  virtual void silu_multiply(float* gate, const float* up, int64_t count) = 0;
+
+  // Writes keys and values of rows into their slots of `layer`, converted to the slots' types.
+  // k, v: [slots.size(), kv_heads, head_dim]
+  virtual void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) = 0;
+
+  // The attention operation: softmax over all visible keys of all segments, online, merged by
+  // log-sum-exp. A row's result does not depend on the other rows of the call.
+  virtual void attend(const AttendArgs& args) = 0;
+
+  // Copies tokens' keys and values, keys turned to prompt positions. Source and target must differ
+  // unless slot i is token i's own place (rotation in place).
+  virtual void gather(const GatherArgs& args) = 0;
+};
+
+// cos and sin of angle = position * frequency, computed in float64.
+// out: [2][frequencies.size()] cos, then sin
+void rotary_angles(std::span<const double> frequencies, double position, double factor, float* out);
+
+}  // namespace looseleaf

@@ -1,0 +1,53 @@
+// What all requests of an engine share.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cache/chunk_cache.h"
+#include "cache/kv_pool.h"
+#include "cache/prefix_cache.h"
+#include "compute/device.h"
+#include "engine/forward.h"
+#include "model/model.h"
+#include "text/tokenizer.h"
+
+namespace looseleaf {
+
+// Options with every "auto" resolved.
+struct ResolvedOptions {
+  int threads = 1;
+  int context = 0;
+  int64_t cache_bytes = 0;
+  KvType kv_type = KvType::kF16;
+  KvType private_kv_type = KvType::kF32;
+  bool exact = false;
+  bool deterministic = false;
+};
+
+// Members are destroyed from the last to the first: caches before the pool, the pool before the
+// device. Not thread-safe: the engine lets one request at a time through.
+struct EngineCore {
+  std::shared_ptr<const Model> model;
+  std::unique_ptr<const Tokenizer> tokenizer;  // null: token lists only
+  std::string tokenizer_problem;
+  ResolvedOptions options;
+  std::string fingerprint;  // of the model and the numeric path
+  std::unique_ptr<Device> device;
+  KvLayout chunk_layout;
+  KvLayout private_layout;
+  KvPool pool;
+  ChunkCache chunks;
+  PrefixCache prefixes;
+  Forward forward;
+
+  EngineCore(std::shared_ptr<const Model> model, std::unique_ptr<const Tokenizer> tokenizer,
+             std::string tokenizer_problem, const ResolvedOptions& options);
+  EngineCore(const EngineCore&) = delete;
+  EngineCore& operator=(const EngineCore&) = delete;
+};
+
+// Rows of one pass at most: a longer prefill is cut into pieces, in position order.
+inline constexpr int kPassRows = 512;
+
+}  // namespace looseleaf

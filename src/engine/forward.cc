@@ -1,0 +1,143 @@
+#include "engine/forward.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace looseleaf {
+
+// Buffers of one pass, and what stays the same through its layers.
+struct Forward::Scratch {
+  float* x;          // [rows, hidden] the residual stream
+  float* normed;     // [rows, hidden]
+  float* query;      // [rows, heads * head_dim]
+  float* key;        // [rows, kv_heads * head_dim]
+  float* value;      // [rows, kv_heads * head_dim]
+  float* attention;  // [rows, heads * head_dim]
+  float* gate;       // [rows, ffn]
+  float* up;         // [rows, ffn]
+  std::span<float> angles;  // [rows][2][rotary dims / 2]
+
+  std::vector<int32_t> positions;               // [rows]
+  std::vector<KvSlot> slots;                    // [rows]
+  std::vector<std::vector<int32_t>> group_rows;  // [groups] ascending
+  std::vector<RowGroup> groups;
+};
+
+Forward::Forward(const Model& model, Device& device)
+    : model_(model),
+      device_(device),
+      frequencies_(rope_frequencies(model.config.rope)),
+      memory_(nullptr, [](std::byte*) {}) {}
+
+std::vector<float> Forward::turn(int shift) const {
+  std::vector<float> turn(2 * frequencies_.size());
+  rotary_angles(frequencies_, shift, 1.0, turn.data());
+  return turn;
+}
+
+Expected<Forward::Scratch> Forward::scratch(size_t rows) {
+  const ModelConfig& c = model_.config;
+  const auto hidden = static_cast<size_t>(c.hidden), ffn = static_cast<size_t>(c.ffn);
+  const auto q = static_cast<size_t>(c.heads * c.head_dim);
+  const auto kv = static_cast<size_t>(c.kv_heads * c.head_dim);
+  const auto rotary = static_cast<size_t>(c.rope.dims);
+  const size_t row_floats = 2 * hidden + 2 * q + 2 * kv + 2 * ffn + rotary;
+  const size_t bytes = rows * row_floats * sizeof(float);
+  if (bytes > memory_bytes_) {
+    LL_ASSIGN(memory_, device_.allocate(bytes));
+    memory_bytes_ = bytes;
+  }
+  auto* next = reinterpret_cast<float*>(memory_.get());
+  const auto take = [&](size_t cols) {
+    float* buffer = next;
+    next += rows * cols;
+    return buffer;
+  };
+  Scratch s{};
+  s.x = take(hidden);
+  s.normed = take(hidden);
+  s.query = take(q);
+  s.attention = take(q);
+  s.key = take(kv);
+  s.value = take(kv);
+  s.gate = take(ffn);
+  s.up = take(ffn);
+  s.angles = {take(rotary), rows * rotary};
+  return s;
+}
+
+Status Forward::run(const Pass& pass, std::span<float> logits) {
+  const ModelConfig& c = model_.config;
+  const size_t rows = pass.rows.size();
+  LL_ASSIGN(Scratch s, scratch(rows));
+  std::vector<int32_t> tokens(rows);
+  s.group_rows.resize(pass.groups.size());
+  for (size_t r = 0; r < rows; ++r) {
+    const PassRow& row = pass.rows[r];
+    tokens[r] = row.token;
+    s.positions.push_back(row.position);
+    s.slots.push_back(row.slot);
+    s.group_rows[static_cast<size_t>(row.group)].push_back(static_cast<int32_t>(r));
+    rotary_angles(frequencies_, row.position, c.rope.attention_factor,
+                  s.angles.data() + r * static_cast<size_t>(c.rope.dims));
+  }
+  for (size_t g = 0; g < pass.groups.size(); ++g)
+    s.groups.push_back({s.group_rows[g], pass.groups[g]});
+
+  device_.embed(model_.embedding, tokens, s.x);
+  for (int l = 0; l < c.layers; ++l) layer(l, pass, s);
+  if (pass.outputs > 0) {
+    device_.rms_norm(s.x, model_.output_norm, c.norm_eps, pass.outputs, s.normed);
+    device_.matmul(model_.output, {}, s.normed, pass.outputs, false, logits.data());
+  }
+  return {};
+}
+
+void Forward::layer(int index, const Pass& pass, Scratch& s) {
+  const ModelConfig& c = model_.config;
+  const LayerWeights& w = model_.layers[static_cast<size_t>(index)];
+  // Rows are sorted by depth: the first `writing` need keys and values here, the first `active` of
+  // those go on through attention and MLP.
+  const auto deeper = [&](int depth) {
+    const auto end = std::partition_point(pass.rows.begin(), pass.rows.end(),
+                                          [&](const PassRow& r) { return r.depth >= depth; });
+    return static_cast<int>(end - pass.rows.begin());
+  };
+  const int writing = deeper(index), active = deeper(index + 1);
+  if (writing == 0) return;
+
+  device_.rms_norm(s.x, w.attention_norm, c.norm_eps, writing, s.normed);
+  device_.matmul(w.key, w.key_bias, s.normed, writing, false, s.key);
+  device_.matmul(w.value, w.value_bias, s.normed, writing, false, s.value);
+  device_.rotate(s.key, s.angles, writing, c.kv_heads, c.head_dim, c.rope.dims, c.rope.pairs);
+  device_.store(index, s.key, s.value, std::span(s.slots).first(static_cast<size_t>(writing)));
+  if (active == 0) return;
+
+  device_.matmul(w.query, w.query_bias, s.normed, active, false, s.query);
+  device_.rotate(s.query, s.angles, active, c.heads, c.head_dim, c.rope.dims, c.rope.pairs);
+  AttendArgs attend;
+  attend.layer = index;
+  attend.heads = c.heads;
+  attend.kv_heads = c.kv_heads;
+  attend.head_dim = c.head_dim;
+  attend.scale = 1 / std::sqrt(static_cast<float>(c.head_dim));
+  attend.window = c.sliding_window;
+  attend.rotary_dims = c.rope.dims;
+  attend.pairs = c.rope.pairs;
+  attend.segments = pass.segments;
+  attend.groups = s.groups;
+  attend.positions = s.positions;
+  attend.active = active;
+  attend.query = s.query;
+  attend.out = s.attention;
+  device_.attend(attend);
+  device_.matmul(w.attention_output, w.attention_output_bias, s.attention, active, true, s.x);
+
+  device_.rms_norm(s.x, w.ffn_norm, c.norm_eps, active, s.normed);
+  device_.matmul(w.gate, w.gate_bias, s.normed, active, false, s.gate);
+  device_.matmul(w.up, w.up_bias, s.normed, active, false, s.up);
+  device_.silu_multiply(s.gate, s.up, int64_t{active} * c.ffn);
+  device_.matmul(w.down, w.down_bias, s.gate, active, true, s.x);
+}
+
+}  // namespace looseleaf

@@ -1,0 +1,154 @@
+#include "engine/generate.h"
+
+#include <algorithm>
+
+#include "base/stopwatch.h"
+#include "engine/answer_text.h"
+#include "engine/chunk_prefill.h"
+#include "engine/flops.h"
+#include "engine/sampler.h"
+#include "engine/sequence.h"
+
+namespace looseleaf {
+namespace {
+
+Status check_context(const EngineCore& core, const Prompt& prompt) {
+  const int tokens = prompt.tokens(), documents = prompt.document_tokens();
+  if (tokens < core.options.context) return {};
+  return error(ErrorCode::kContextLength,
+               "the prompt has {} tokens ({} in documents, {} of text) and must leave room for one "
+               "more in a context of {}; leave out documents or raise --ctx",
+               tokens, documents, tokens - documents, core.options.context);
+}
+
+// One request runs at a time, so what does not fit now never will.
+tl::unexpected<Error> as_kv_budget(Error cause) {
+  if (cause.code == ErrorCode::kUnavailable) cause.code = ErrorCode::kKvBudget;
+  return tl::unexpected(std::move(cause));
+}
+
+PromptContext prompt_context(const EngineCore& core) {
+  return {core.tokenizer.get(), core.tokenizer_problem, core.model->config.vocab};
+}
+
+bool ends_answer(const EngineCore& core, int32_t token) {
+  if (!core.tokenizer) return false;
+  const auto& ends = core.tokenizer->spec().end_of_generation;
+  return std::find(ends.begin(), ends.end(), token) != ends.end();
+}
+
+class Generation {
+ public:
+  Generation(EngineCore& core, const Request& request, Sampler sampler, AnswerText text,
+             Sequence sequence)
+      : core_(core),
+        request_(request),
+        sampler_(std::move(sampler)),
+        text_(std::move(text)),
+        sequence_(std::move(sequence)),
+        logits_(static_cast<size_t>(core.model->config.vocab)) {}
+
+  Status prefill() { return compute_text(core_, sequence_, logits_); }
+
+  // Samples and decodes until something ends the answer. `started` runs since the request came.
+  Status decode(const Stopwatch& started, Answer& answer) {
+    const int room = core_.options.context - sequence_.prompt_tokens;
+    const int most = std::min(request_.max_tokens, room);
+    answer.finish_reason = "length";
+    double first_token_ms = 0;
+    for (int n = 0; n < most; ++n) {
+      if (n > 0) {
+        LL_RETURN_IF_ERROR(append_token(core_, sequence_, answer.tokens.back()));
+        LL_RETURN_IF_ERROR(compute_text(core_, sequence_, logits_));
+      }
+      const int32_t token = sampler_.sample(logits_);
+      answer.tokens.push_back(token);
+      if (request_.logprobs >= 0)
+        answer.logprobs.push_back(log_probability(logits_, token, request_.logprobs));
+      if (n == 0) first_token_ms = started.ms();
+      const bool end = !request_.ignore_eos && ends_answer(core_, token);
+      if (end || !text_.push(token)) {
+        answer.finish_reason = "stop";
+        break;
+      }
+    }
+    answer.text = text_.finish();
+    answer.timings.decode_ms = started.ms() - first_token_ms;
+    answer.ttft_ms = first_token_ms;
+    if (answer.tokens.size() > 1)
+      answer.tpot_ms = answer.timings.decode_ms / static_cast<double>(answer.tokens.size() - 1);
+    return {};
+  }
+
+  const Sequence& sequence() const { return sequence_; }
+
+ private:
+  EngineCore& core_;
+  const Request& request_;
+  Sampler sampler_;
+  AnswerText text_;
+  Sequence sequence_;
+  std::vector<float> logits_;  // [vocab]
+};
+
+std::vector<int32_t> all_tokens(const Prompt& prompt) {
+  std::vector<int32_t> tokens;
+  for (const PromptPiece& piece : prompt.pieces)
+    tokens.insert(tokens.end(), piece.tokens.begin(), piece.tokens.end());
+  return tokens;
+}
+
+}  // namespace
+
+Expected<Answer> generate(EngineCore& core, const Request& request, const OnText& on_text,
+                          double queue_ms) {
+  const Stopwatch started;
+  if (request.max_tokens < 1) return field_error("max_tokens", "{} is below 1", request.max_tokens);
+  if (request.logprobs > core.model->config.vocab)
+    return field_error("logprobs", "{} is more than the vocabulary", request.logprobs);
+  LL_ASSIGN(const Prompt prompt, build_prompt(prompt_context(core), request));
+  LL_ASSIGN(const Method method, parse_method(request.method, prompt.has_documents()));
+  LL_ASSIGN(SamplingParams params, resolve_sampling(request.sampling, core.model->generation,
+                                                    core.model->config.vocab));
+  LL_ASSIGN(AnswerText text, AnswerText::create(core.tokenizer.get(), request, on_text));
+  LL_RETURN_IF_ERROR(check_context(core, prompt));
+
+  Answer answer;
+  answer.prompt_tokens = all_tokens(prompt);
+  auto sequence = bind_prompt(core, prompt, method, request.cache_salt);
+  if (!sequence) return as_kv_budget(std::move(sequence).error());
+  answer.method = sequence->method;
+  answer.exact = core.options.exact;
+  answer.device = core.device->name();
+  answer.chunks = sequence->chunks;
+  answer.cached_tokens = sequence->cached_tokens;
+  answer.flops.question = pending_flops(core.model->config, *sequence);
+  answer.flops.share_of_full =
+      answer.flops.question / full_prefill_flops(core.model->config, sequence->prompt_tokens);
+  answer.timings.queue_ms = queue_ms;
+  answer.timings.chunk_prefill_ms = sequence->chunk_prefill_ms;
+
+  Generation generation(core, request, Sampler(std::move(params), answer.prompt_tokens),
+                        std::move(text), std::move(*sequence));
+  const Stopwatch question;
+  Status status = generation.prefill();
+  answer.timings.question_prefill_ms = question.ms();
+  if (status) status = generation.decode(started, answer);
+  if (!status) return as_kv_budget(std::move(status).error());
+  answer.ttft_ms += queue_ms;
+  answer.kv_bytes = generation.sequence().kv_bytes();
+  publish(core, generation.sequence());
+  return answer;
+}
+
+Expected<std::string> prefill_document(EngineCore& core, const Document& document,
+                                       const Request& request) {
+  LL_ASSIGN(const Prompt prompt, build_document(prompt_context(core), document, request));
+  LL_RETURN_IF_ERROR(check_context(core, prompt));
+  auto acquired = acquire_chunk(core, prompt.pieces[0].tokens, prompt.encoding_prefix,
+                                request.cache_salt, "");
+  if (!acquired) return as_kv_budget(std::move(acquired).error());
+  return acquired->chunk->id();
+}
+
+}  // namespace looseleaf

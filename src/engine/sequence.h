@@ -1,0 +1,69 @@
+// A prompt brought to its keys and values: stretches of text and bound chunks, in prompt order.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cache/chunk_cache.h"
+#include "cache/prefix_cache.h"
+#include "engine/core.h"
+#include "engine/prompt.h"
+#include "repair/method.h"
+
+namespace looseleaf {
+
+// One occurrence of a chunk in one prompt. The chunk knows nothing of it.
+struct Binding {
+  ChunkHandle chunk;
+  int position = 0;           // prompt position of the chunk's first token
+  std::optional<KvRun> copy;  // `block`: this request's own, keys moved to `position`
+  std::vector<float> turn;    // Segment::turn; empty where nothing is to turn
+
+  Segment segment() const;
+};
+
+// Text tokens with keys and values at prompt positions.
+struct TextRun {
+  int position = 0;
+  std::vector<int32_t> tokens;  // generated ones are appended to the last run
+  KvRun kv;                     // room for all of `tokens`
+  int computed = 0;             // tokens whose keys and values are there
+  bool shared = false;          // whether its pages go to the prefix cache
+
+  Segment segment() const { return kv.segment(position); }
+};
+
+// Everything that a request holds. Destroying it gives all of that back.
+struct Sequence {
+  std::vector<std::variant<TextRun, Binding>> parts;  // the last is text
+  PrefixCache::Place root;                            // where the prompt begins in the prefix cache
+  std::string method;                                 // canonical
+  std::vector<ChunkUse> chunks;
+  int prompt_tokens = 0;
+  int cached_tokens = 0;
+  double chunk_prefill_ms = 0;
+
+  TextRun& tail() { return std::get<TextRun>(parts.back()); }
+  KvBytes kv_bytes() const;  // a chunk that is bound twice counts once
+};
+
+// Finds or computes the prompt's chunks, finds the text that the prefix cache holds, and makes room
+// for the rest, which is not computed yet. `salt` separates tenants.
+// Errors: kUnavailable (it does not fit the byte limit).
+Expected<Sequence> bind_prompt(EngineCore& core, const Prompt& prompt, const Method& method,
+                               const std::string& salt);
+
+// Makes room for one more token at the end. Errors: kUnavailable; the sequence is as before.
+Status append_token(EngineCore& core, Sequence& sequence, int32_t token);
+
+// Runs all tokens that are not computed yet. logits: [vocab] after the last token.
+// Errors: kUnavailable.
+Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits);
+
+// Gives what was computed to the prefix cache, as far as others may share it.
+void publish(EngineCore& core, const Sequence& sequence);
+
+}  // namespace looseleaf

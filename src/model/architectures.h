@@ -1,0 +1,50 @@
+// The table of model families: how each one's files name its shape and its tensors.
+#pragma once
+
+#include <string_view>
+
+#include "base/status.h"
+#include "model/config.h"
+#include "model/gguf.h"
+#include "model/json.h"
+
+namespace looseleaf {
+
+// What a file calls the tensor of each role, without ".weight" and ".bias"; {} is the layer.
+struct TensorNames {
+  std::string_view embedding, output_norm, output;
+  std::string_view attention_norm, query, key, value, attention_output;
+  std::string_view ffn_norm, gate, up, down;
+  std::string_view rope_divisors;  // "": the format has none
+  std::string_view ignored_end;    // tensors whose names end so are recomputed; "": none
+};
+
+// What a file says beside the shape.
+struct DeclaredWeights {
+  // Where a file does not say, the tensors that it has decide.
+  std::optional<bool> tied;  // the output matrix is the embedding
+  std::optional<bool> attention_bias, mlp_bias;
+};
+
+struct Declaration {
+  ModelConfig config;  // `vocab` is 0 where only the embedding says it
+  DeclaredWeights weights;
+};
+
+struct Architecture {
+  std::string_view gguf_name;   // general.architecture
+  std::string_view model_type;  // config.json
+  std::string_view hf_class;    // config.json: architectures[0]
+  Expected<Declaration> (*from_gguf)(const GgufFile& file);
+  Expected<Declaration> (*from_json)(const JsonView& config);
+  TensorNames gguf_tensors, hf_tensors;
+};
+
+// Errors: kUnsupported (with the file, the name and the names that are known).
+Expected<const Architecture*> find_architecture(const GgufFile& file);
+Expected<const Architecture*> find_architecture(const JsonView& config);
+
+// What must hold for any family. `where` starts the message. Errors: kCorrupt.
+Status check_config(const ModelConfig& config, std::string_view where);
+
+}  // namespace looseleaf

@@ -1,0 +1,66 @@
+#include "model/generation.h"
+
+#include <boost/json/array.hpp>
+#include <limits>
+
+namespace looseleaf {
+namespace {
+
+Status check(std::optional<float> value, std::string_view name, float least, float most,
+             std::string_view where) {
+  if (!value || (*value >= least && *value <= most)) return {};  // a NaN is neither
+  return error(ErrorCode::kCorrupt, "{}: {} is {}, not {} to {}", where, name, *value, least, most);
+}
+
+Expected<std::optional<float>> find_float(const JsonView& config, std::string_view key) {
+  LL_ASSIGN(const auto value, config.find<double>(key));
+  if (!value) return std::optional<float>();
+  return std::optional<float>(static_cast<float>(*value));
+}
+
+}  // namespace
+
+Status check_generation(const GenerationDefaults& defaults, std::string_view where) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  constexpr float kLeast = std::numeric_limits<float>::min();
+  LL_RETURN_IF_ERROR(check(defaults.temperature, "temperature", 0, kMost, where));
+  LL_RETURN_IF_ERROR(check(defaults.top_p, "top_p", 0, 1, where));
+  LL_RETURN_IF_ERROR(check(defaults.min_p, "min_p", 0, 1, where));
+  LL_RETURN_IF_ERROR(
+      check(defaults.repetition_penalty, "repetition_penalty", kLeast, kMost, where));
+  if (defaults.top_k.value_or(0) < 0)
+    return error(ErrorCode::kCorrupt, "{}: top_k is {}, below 0", where, *defaults.top_k);
+  return {};
+}
+
+Expected<GenerationDefaults> generation_from_json(const JsonView& config) {
+  GenerationDefaults out;
+  LL_ASSIGN(const auto sample, config.find<bool>("do_sample"));
+  if (!sample.value_or(false)) return out;
+  LL_ASSIGN(out.temperature, find_float(config, "temperature"));
+  LL_ASSIGN(out.top_p, find_float(config, "top_p"));
+  LL_ASSIGN(out.min_p, find_float(config, "min_p"));
+  LL_ASSIGN(out.repetition_penalty, find_float(config, "repetition_penalty"));
+  LL_ASSIGN(out.top_k, config.find<int32_t>("top_k"));
+  LL_RETURN_IF_ERROR(check_generation(out, config.where()));
+  return out;
+}
+
+Expected<std::vector<int32_t>> eos_ids_from_json(const JsonView& config) {
+  std::vector<int32_t> ids;
+  const auto* value = config.object().if_contains("eos_token_id");
+  if (value == nullptr || !value->is_array()) {
+    LL_ASSIGN(const auto id, config.find<int32_t>("eos_token_id"));
+    if (id) ids.push_back(*id);
+    return ids;
+  }
+  for (const auto& element : value->get_array()) {
+    if (!element.is_int64() || !std::in_range<int32_t>(element.get_int64()))
+      return error(ErrorCode::kCorrupt, "{}: eos_token_id[{}] is not a token id", config.where(),
+                   ids.size());
+    ids.push_back(static_cast<int32_t>(element.get_int64()));
+  }
+  return ids;
+}
+
+}  // namespace looseleaf

@@ -1,0 +1,55 @@
+#include "text/detokenizer.h"
+
+#include "base/utf8.h"
+
+namespace looseleaf {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Bytes of the part that one U+FFFD stands for, where `bytes` begins with no code point: the
+// longest beginning of one, else a single byte.
+size_t invalid_size(std::string_view bytes) {
+  size_t size = 1;
+  while (size < bytes.size() && utf8_length(bytes.substr(0, size + 1)) < 0) ++size;
+  return size;
+}
+
+}  // namespace
+
+std::string Detokenizer::push(int32_t id) {
+  if (tokenizer_.is_control(id) && !show_control_) return {};
+  pending_ += tokenizer_.bytes(id);
+  const std::string_view bytes = pending_;
+  std::string out;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const int length = utf8_length(bytes.substr(at));
+    if (length < 0) break;
+    if (length > 0) {
+      out += bytes.substr(at, static_cast<size_t>(length));
+      at += static_cast<size_t>(length);
+    } else {
+      out += kReplacement;
+      at += invalid_size(bytes.substr(at));
+    }
+  }
+  pending_.erase(0, at);
+  return out;
+}
+
+std::string Detokenizer::finish() {
+  // What is pending is the beginning of one code point.
+  std::string out(pending_.empty() ? std::string_view() : kReplacement);
+  pending_.clear();
+  return out;
+}
+
+std::string decode(const Tokenizer& tokenizer, std::span<const int32_t> ids, bool show_control) {
+  Detokenizer detokenizer(tokenizer, show_control);
+  std::string text;
+  for (const int32_t id : ids) text += detokenizer.push(id);
+  return text + detokenizer.finish();
+}
+
+}  // namespace looseleaf

@@ -1,0 +1,89 @@
+#include "text/nfc.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#ifdef LOOSELEAF_HAVE_UTF8PROC
+#include <utf8proc.h>
+#endif
+
+namespace looseleaf {
+
+bool is_surely_nfc(std::string_view text) {
+  // 0xCC leads U+0300 to U+033F.
+  return std::all_of(text.begin(), text.end(),
+                     [](char byte) { return static_cast<uint8_t>(byte) < 0xCC; });
+}
+
+#ifdef LOOSELEAF_HAVE_UTF8PROC
+namespace {
+
+// The longest canonical decomposition has 4 code points.
+constexpr utf8proc_ssize_t kMaxDecomposition = 8;
+
+utf8proc_propval_t combining_class(utf8proc_int32_t code_point) {
+  return utf8proc_get_property(code_point)->combining_class;
+}
+
+std::vector<utf8proc_int32_t> decompose(std::string_view text) {
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE);
+  std::vector<utf8proc_int32_t> code_points;
+  code_points.reserve(text.size());
+  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto* const end = at + text.size();
+  while (at < end) {
+    utf8proc_int32_t code_point = 0;
+    const utf8proc_ssize_t size = utf8proc_iterate(at, end - at, &code_point);
+    if (size <= 0) std::abort();  // the caller has checked the text
+    at += size;
+    utf8proc_int32_t parts[kMaxDecomposition];
+    int boundary_class = 0;
+    const utf8proc_ssize_t count =
+        utf8proc_decompose_char(code_point, parts, kMaxDecomposition, kOptions, &boundary_class);
+    if (count < 0 || count > kMaxDecomposition) std::abort();
+    code_points.insert(code_points.end(), parts, parts + count);
+  }
+  return code_points;
+}
+
+// utf8proc's own ordering is quadratic in the length of a run of marks.
+void order_marks(std::vector<utf8proc_int32_t>& code_points) {
+  const auto is_mark = [](utf8proc_int32_t c) { return combining_class(c) != 0; };
+  auto at = code_points.begin();
+  while (at != code_points.end()) {
+    const auto begin = std::find_if(at, code_points.end(), is_mark);
+    at = std::find_if_not(begin, code_points.end(), is_mark);
+    std::stable_sort(begin, at, [](utf8proc_int32_t a, utf8proc_int32_t b) {
+      return combining_class(a) < combining_class(b);
+    });
+  }
+}
+
+}  // namespace
+
+bool has_nfc() { return true; }
+
+std::string to_nfc(std::string_view text) {
+  std::vector<utf8proc_int32_t> code_points = decompose(text);
+  order_marks(code_points);
+  const utf8proc_ssize_t count = utf8proc_normalize_utf32(
+      code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()),
+      static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
+  std::string result;
+  result.reserve(text.size());
+  for (utf8proc_ssize_t i = 0; i < count; ++i) {
+    utf8proc_uint8_t bytes[4];
+    const utf8proc_ssize_t size = utf8proc_encode_char(code_points[static_cast<size_t>(i)], bytes);
+    result.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+  }
+  return result;
+}
+#else
+bool has_nfc() { return false; }
+
+std::string to_nfc(std::string_view) { std::abort(); }
+#endif
+
+}  // namespace looseleaf

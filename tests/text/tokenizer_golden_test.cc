@@ -1,0 +1,187 @@
+// Whole vocabularies against ids that other programs made.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cstdlib>
+#include <random>
+#include <sstream>
+
+#include "text/detokenizer.h"
+#include "text/golden_files.h"
+#include "text/marked_string.h"
+#include "text/nfc.h"
+#include "text/random_text.h"
+#include "text/small_spec.h"
+
+namespace looseleaf {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+// llama.cpp's form: texts between separator lines, a line of ids for each.
+void check_vectors(const Tokenizer& tokenizer, const std::filesystem::path& stem) {
+  const std::string separator = "\n__ggml_vocab_test__\n";
+  const std::string texts = read_file(stem.string() + ".inp");
+  std::istringstream lines(read_file(stem.string() + ".out"));
+  ASSERT_FALSE(texts.empty()) << stem;
+  size_t count = 0;
+  for (size_t at = 0; at < texts.size(); ++count) {
+    const size_t end = texts.find(separator, at);
+    ASSERT_NE(end, std::string::npos);
+    const std::string text = texts.substr(at, end - at);
+    at = end + separator.size();
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    std::istringstream numbers(line);
+    Ids expected;
+    for (int32_t id; numbers >> id;) expected.push_back(id);
+    const auto ids = tokenizer.encode(text);
+    ASSERT_TRUE(ids) << message_of(ids);
+    EXPECT_EQ(*ids, expected) << stem.filename() << ", text " << count << ": " << text;
+    EXPECT_EQ(decode(tokenizer, *ids), text);
+  }
+  EXPECT_GT(count, 40u);
+}
+
+class GgufVocabulary : public testing::TestWithParam<const char*> {};
+
+TEST_P(GgufVocabulary, Vectors) {
+  const auto archive = tokenizer_archive();
+  if (!archive) GTEST_SKIP() << "no LOOSELEAF_TEST_DATA/tokenizers/tokenizers.tar.zst";
+  const auto file = *archive / "llama_cpp_vocabs" / "ik_llama" /
+                    (std::string("ggml-vocab-") + GetParam() + ".gguf");
+  auto spec = spec_from_gguf(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  const auto tokenizer = Tokenizer::create(*std::move(spec));
+  ASSERT_TRUE(tokenizer) << message_of(tokenizer);
+  check_vectors(**tokenizer, file);
+
+  std::mt19937 random(2);
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = random_text(random, 30);
+    const auto ids = (*tokenizer)->encode(text);
+    // A few of these vocabularies lack control bytes.
+    if (ids)
+      EXPECT_EQ(decode(**tokenizer, *ids), text);
+    else
+      EXPECT_NE(ids.error().message.find("vocabulary has no token"), std::string::npos);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(LlamaCpp, GgufVocabulary,
+                         testing::Values("deepseek-coder", "deepseek-llm", "falcon", "gpt-2", "mpt",
+                                         "refact", "starcoder"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(GgufVocabularies, OtherModelsAreRefusedByName) {
+  const auto archive = tokenizer_archive();
+  if (!archive) GTEST_SKIP() << "no LOOSELEAF_TEST_DATA/tokenizers/tokenizers.tar.zst";
+  for (const auto& [name, model] : {std::pair("llama-spm", "llama"),
+                                    {"phi-3", "llama"},
+                                    {"baichuan", "llama"},
+                                    {"bert-bge", "bert"}}) {
+    auto spec = spec_from_gguf(*archive / "llama_cpp_vocabs" / "ik_llama" /
+                               (std::string("ggml-vocab-") + name + ".gguf"));
+    ASSERT_TRUE(spec) << name << ": " << message_of(spec);
+    const auto tokenizer = Tokenizer::create(*std::move(spec));
+    ASSERT_FALSE(tokenizer) << name;
+    EXPECT_EQ(tokenizer.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(tokenizer.error().message.find(model), std::string::npos);
+  }
+}
+
+// A folder's ids equal llama.cpp's for the same vocabulary.
+void check_folder(const char* folder, const char* vectors) {
+  const auto archive = tokenizer_archive();
+  if (!archive) GTEST_SKIP() << "no LOOSELEAF_TEST_DATA/tokenizers/tokenizers.tar.zst";
+  auto spec = spec_from_folder(*archive / folder);
+  ASSERT_TRUE(spec) << message_of(spec);
+  const auto tokenizer = Tokenizer::create(*std::move(spec));
+  ASSERT_TRUE(tokenizer) << message_of(tokenizer);
+  check_vectors(**tokenizer, *archive / "llama_cpp_vocabs" / "ik_llama" / vectors);
+}
+
+TEST(TokenizerFolder, Llama3) { check_folder("lenml_llama3", "ggml-vocab-llama-bpe.gguf"); }
+
+TEST(TokenizerFolder, Qwen3) {
+  if (!has_nfc()) GTEST_SKIP() << "built without utf8proc";
+  check_folder("lenml_qwen3", "ggml-vocab-qwen2.gguf");
+}
+
+TEST(TokenizerFolder, Llama3HasItsSpecialTokens) {
+  const auto archive = tokenizer_archive();
+  if (!archive) GTEST_SKIP() << "no LOOSELEAF_TEST_DATA/tokenizers/tokenizers.tar.zst";
+  const auto spec = spec_from_folder(*archive / "lenml_llama3");
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->bos, 128000);
+  EXPECT_EQ(spec->eos, 128001);
+  EXPECT_EQ(spec->end_of_generation, (Ids{128001, 128009}));
+  EXPECT_TRUE(spec->ignore_merges);
+}
+
+TEST(TokenizerFolder, Llama2IsRefusedByName) {
+  const auto archive = tokenizer_archive();
+  if (!archive) GTEST_SKIP() << "no LOOSELEAF_TEST_DATA/tokenizers/tokenizers.tar.zst";
+  const auto spec = spec_from_folder(*archive / "lenml_llama2");
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(spec.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(spec.error().message.find("'Prepend'"), std::string::npos);
+}
+
+// The list "tokenizer" of a golden file: ids with special tokens parsed and not.
+void check_golden(const Tokenizer& tokenizer, const std::filesystem::path& file) {
+  const auto golden = boost::json::parse(read_file(file));
+  const auto& cases = golden.at("tokenizer").as_array();
+  EXPECT_GT(cases.size(), 10u);
+  for (const auto& entry : cases) {
+    const std::string text(entry.at("text").as_string());
+    const auto parsed = tokenizer.encode(MarkedString(text, Origin::kTemplate));
+    const auto plain = tokenizer.encode(text);
+    ASSERT_TRUE(parsed && plain) << text;
+    EXPECT_EQ(*parsed, boost::json::value_to<Ids>(entry.at("ids"))) << text;
+    EXPECT_EQ(*plain, boost::json::value_to<Ids>(entry.at("ids_plain"))) << text;
+    EXPECT_EQ(decode(tokenizer, *plain), text);
+    EXPECT_EQ(decode(tokenizer, *parsed, true), text);
+  }
+}
+
+const std::filesystem::path kGolden = LOOSELEAF_GOLDEN_DIR;
+
+TEST(GoldenModels, TinyGguf) {
+  const auto spec = spec_from_gguf(kGolden / "llama_f32.gguf");
+  ASSERT_TRUE(spec) << message_of(spec);
+  check_golden(*make_tokenizer(*spec), kGolden / "llama_f32.golden.json");
+}
+
+TEST(GoldenModels, TinyFolderSaysTheSameAsGguf) {
+  const auto folder = spec_from_folder(kGolden / "llama_hf_f32");
+  const auto gguf = spec_from_gguf(kGolden / "llama_f32.gguf");
+  ASSERT_TRUE(folder) << message_of(folder);
+  ASSERT_TRUE(gguf) << message_of(gguf);
+  check_golden(*make_tokenizer(*folder), kGolden / "llama_hf_f32.golden.json");
+  EXPECT_EQ(folder->tokens, gguf->tokens);
+  EXPECT_EQ(folder->kinds, gguf->kinds);
+  EXPECT_EQ(folder->merges, gguf->merges);
+  EXPECT_EQ(folder->split_patterns, gguf->split_patterns);
+  EXPECT_EQ(folder->bos, gguf->bos);
+  EXPECT_EQ(folder->eos, gguf->eos);
+  EXPECT_EQ(folder->add_bos, gguf->add_bos);
+  EXPECT_EQ(folder->end_of_generation, gguf->end_of_generation);
+  EXPECT_EQ(folder->chat_template, gguf->chat_template);
+}
+
+TEST(GoldenModels, SmolLm2) {
+  const char* file = std::getenv("LOOSELEAF_SMOLLM2");
+  if (file == nullptr || *file == '\0') GTEST_SKIP() << "LOOSELEAF_SMOLLM2 is not set";
+  const auto spec = spec_from_gguf(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  check_golden(*make_tokenizer(*spec), kGolden / "smollm2_135m_q4_1.golden.json");
+}
+
+}  // namespace
+}  // namespace looseleaf

@@ -1,0 +1,290 @@
+#include "text/tokenizer_json.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "text/small_spec.h"
+#include "text/split_patterns.h"
+
+namespace looseleaf {
+namespace {
+
+namespace json = boost::json;
+
+// A small but whole tokenizer.json: bytes, "he" (256), <s> (257), </s> (258), <think> (259).
+json::object small_file() {
+  const TokenizerSpec spec = SmallSpec{{{"h", "e"}}, {}, {}}.build();
+  json::object vocab;
+  for (size_t id = 0; id < spec.tokens.size(); ++id) vocab[spec.tokens[id]] = id;
+  const auto added = [](int id, std::string_view text, bool special) {
+    return json::object{{"id", id},          {"content", text}, {"single_word", false},
+                        {"lstrip", false},   {"rstrip", false}, {"normalized", false},
+                        {"special", special}};
+  };
+  return {
+      {"version", "1.0"},
+      {"truncation", nullptr},
+      {"padding", nullptr},
+      {"added_tokens",
+       {added(257, "<s>", true), added(258, "</s>", true), added(259, "<think>", false)}},
+      {"normalizer", nullptr},
+      {"pre_tokenizer",
+       {{"type", "Sequence"},
+        {"pretokenizers",
+         json::array{json::object{{"type", "Digits"}, {"individual_digits", true}},
+                     json::object{{"type", "ByteLevel"}, {"add_prefix_space", false}}}}}},
+      {"post_processor", nullptr},
+      {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}}},
+      {"model",
+       {{"type", "BPE"}, {"dropout", nullptr}, {"vocab", vocab}, {"merges", json::array{"h e"}}}},
+  };
+}
+
+Expected<TokenizerSpec> read(const json::object& tokenizer, std::string_view config = {},
+                             std::string_view generation = {}, std::string_view chat = {}) {
+  const std::string text = json::serialize(tokenizer);
+  return tokenizer_spec_from_json({text, config, generation, chat});
+}
+
+// What reading says after `change`.
+template <typename Change>
+std::string after(Change change) {
+  json::object file = small_file();
+  change(file);
+  const auto spec = read(file);
+  EXPECT_EQ(message_of(spec).find('\n'), std::string::npos);
+  return message_of(spec);
+}
+
+json::object split(json::object pattern, std::string_view behavior = "Isolated") {
+  return {{"type", "Split"}, {"pattern", pattern}, {"behavior", behavior}, {"invert", false}};
+}
+
+TEST(TokenizerJson, ReadsASmallOne) {
+  const auto spec = read(small_file());
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->model, "bpe");
+  EXPECT_EQ(spec->tokens.size(), 260u);
+  EXPECT_EQ(spec->kinds[256], TokenKind::kNormal);
+  EXPECT_EQ(spec->kinds[258], TokenKind::kControl);
+  EXPECT_EQ(spec->kinds[259], TokenKind::kAdded);
+  EXPECT_EQ(spec->split_patterns,
+            (std::vector<std::string>{R"(\p{N})", std::string(gpt2_split_pattern())}));
+  EXPECT_EQ(spec->merges, (std::vector<std::pair<std::string, std::string>>{{"h", "e"}}));
+  EXPECT_EQ(spec->bos, -1);
+  EXPECT_EQ(spec->eos, -1);
+  EXPECT_FALSE(spec->add_bos);
+  EXPECT_TRUE(spec->end_of_generation.empty());
+  const auto tokenizer = make_tokenizer(*spec);
+  EXPECT_EQ(*tokenizer->encode("he12"), (std::vector<int32_t>{256, '1', '2'}));
+}
+
+TEST(TokenizerJson, MergesAsPairs) {
+  json::object file = small_file();
+  file["model"].as_object()["merges"] = json::array{json::array{"h", "e"}};
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->merges.front(), (std::pair<std::string, std::string>("h", "e")));
+}
+
+TEST(TokenizerJson, ReadsTheConfig) {
+  const auto spec = read(small_file(), R"({"bos_token": "<s>", "eos_token": {"content": "</s>"},
+    "add_bos_token": true, "model_max_length": 1000000000000000019884624838656,
+    "chat_template": [{"name": "tool_use", "template": "T"}, {"name": "default", "template": "D"}],
+    "added_tokens_decoder": {"257": {"content": "<s>"},
+                             "260": {"content": "<|im_end|>", "special": true}}})",
+                         R"({"eos_token_id": [258, 256]})");
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->bos, 257);
+  EXPECT_EQ(spec->eos, 258);
+  EXPECT_TRUE(spec->add_bos);
+  EXPECT_EQ(spec->chat_template, "D");
+  EXPECT_EQ(spec->kinds[260], TokenKind::kControl);
+  EXPECT_EQ(spec->end_of_generation, (std::vector<int32_t>{256, 258, 260}));
+}
+
+TEST(TokenizerJson, ChatTemplates) {
+  EXPECT_EQ(read(small_file(), R"({"chat_template": "A"})")->chat_template, "A");
+  EXPECT_EQ(read(small_file(), R"({"chat_template": "A"})", {}, "B")->chat_template, "B");
+  EXPECT_EQ(read(small_file(), R"({"chat_template": []})")->chat_template, "");
+  EXPECT_FALSE(read(small_file(), R"({"chat_template": 1})"));
+}
+
+TEST(TokenizerJson, EosFromTheGenerationConfig) {
+  EXPECT_EQ(read(small_file(), {}, R"({"eos_token_id": 258})")->eos, 258);
+  EXPECT_EQ(read(small_file(), {}, R"({"eos_token_id": null})")->eos, -1);
+  EXPECT_EQ(message_of(read(small_file(), {}, R"({"eos_token_id": "</s>"})")),
+            "generation_config.json: eos_token_id is neither a token id nor a list of them");
+}
+
+TEST(TokenizerJson, BosFromThePostProcessor) {
+  json::object file = small_file();
+  const json::object bos = {{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}};
+  const json::object sequence = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  file["post_processor"] = {
+      {"type", "Sequence"},
+      {"processors", json::array{json::object{{"type", "ByteLevel"}},
+                                 json::object{{"type", "TemplateProcessing"},
+                                              {"single", json::array{bos, sequence}}}}}};
+  auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_TRUE(spec->add_bos);
+  EXPECT_EQ(spec->bos, 257);
+  EXPECT_FALSE(read(file, R"({"add_bos_token": false})")->add_bos);
+  EXPECT_NE(message_of(read(file, R"({"bos_token": "</s>"})")).find("make them agree"),
+            std::string::npos);
+  file["post_processor"] = {{"type", "TemplateProcessing"}, {"single", json::array{sequence, bos}}};
+  EXPECT_NE(message_of(read(file)).find("any token but one before the text"), std::string::npos);
+}
+
+TEST(TokenizerJson, SplitPatterns) {
+  json::object file = small_file();
+  const json::object byte_level = {
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  const json::object nested = {
+      {"type", "Sequence"},
+      {"pretokenizers", json::array{split({{"Regex", R"(\p{L}+)"}}), split({{"String", "a."}})}}};
+  file["pre_tokenizer"] = {{"type", "Sequence"},
+                           {"pretokenizers", json::array{nested, byte_level}}};
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->split_patterns, (std::vector<std::string>{R"(\p{L}+)", R"(a\.)"}));
+}
+
+TEST(TokenizerJson, NormalizerNfc) {
+  json::object file = small_file();
+  file["normalizer"] = {{"type", "NFC"}};
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_TRUE(spec->nfc);
+  file["added_tokens"].as_array()[2].as_object()["normalized"] = true;
+  EXPECT_NE(message_of(read(file)).find("'<think>' is matched in normalized text"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, RefusesComponentsByName) {
+  const auto set = [](std::string_view key, json::value value) {
+    return after([&](json::object& file) { file[key] = value; });
+  };
+  EXPECT_EQ(set("normalizer", {{"type", "NFKC"}}),
+            "tokenizer.json: normalizer.type: 'NFKC' is not supported; this version follows "
+            "byte-level BPE tokenizers only");
+  EXPECT_NE(set("pre_tokenizer", {{"type", "Metaspace"}}).find("pre_tokenizer.type: 'Metaspace'"),
+            std::string::npos);
+  EXPECT_NE(set("pre_tokenizer", nullptr).find("without ByteLevel"), std::string::npos);
+  EXPECT_NE(set("pre_tokenizer", {{"type", "ByteLevel"}}).find("add_prefix_space: true"),
+            std::string::npos);
+  EXPECT_NE(set("decoder", {{"type", "WordPiece"}}).find("'WordPiece'"), std::string::npos);
+  EXPECT_NE(set("post_processor", {{"type", "BertProcessing"}}).find("'BertProcessing'"),
+            std::string::npos);
+  const json::object byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}};
+  const auto sequence = [&](json::array parts) {
+    return set("pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", parts}});
+  };
+  EXPECT_NE(sequence({byte_level, json::object{{"type", "Digits"}}})
+                .find("pretokenizers[1]: 'Digits' behind ByteLevel"),
+            std::string::npos);
+  EXPECT_NE(sequence({split({{"Regex", "a"}}, "Removed"), byte_level}).find("behavior: 'Removed'"),
+            std::string::npos);
+  EXPECT_NE(sequence({split({{"String", ""}}), byte_level}).find("neither Regex nor String"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, RefusesModelsByName) {
+  const auto set = [](std::string_view key, json::value value) {
+    return after([&](json::object& file) { file["model"].as_object()[key] = value; });
+  };
+  EXPECT_NE(set("type", "Unigram").find("model.type: 'Unigram'"), std::string::npos);
+  EXPECT_NE(set("byte_fallback", true).find("model.byte_fallback: true"), std::string::npos);
+  EXPECT_NE(set("dropout", 0.1).find("model.dropout"), std::string::npos);
+  EXPECT_NE(set("end_of_word_suffix", "</w>").find("'</w>'"), std::string::npos);
+  EXPECT_NE(set("continuing_subword_prefix", "##").find("'##'"), std::string::npos);
+  EXPECT_EQ(set("dropout", 0.0), "no error");
+  EXPECT_EQ(set("continuing_subword_prefix", ""), "no error");
+}
+
+TEST(TokenizerJson, RefusesAddedTokensThatChangeTextAround) {
+  for (const char* flag : {"lstrip", "rstrip", "single_word"}) {
+    const std::string message = after(
+        [&](json::object& file) { file["added_tokens"].as_array()[0].as_object()[flag] = true; });
+    EXPECT_NE(message.find(std::string("added_tokens[0].") + flag + ": the added token '<s>'"),
+              std::string::npos)
+        << message;
+  }
+}
+
+TEST(TokenizerJson, RefusesBrokenFiles) {
+  const auto model = [](auto change) {
+    return after([&](json::object& file) { change(file["model"].as_object()); });
+  };
+  EXPECT_EQ(model([](auto& m) { m.erase("merges"); }),
+            "tokenizer.json: model.merges is missing; fetch the file again");
+  for (const json::value& merge : {json::value("he"), json::value("h e x"), json::value(1),
+                                   json::value(json::array{"h"}), json::value(json::array{1, 2})})
+    EXPECT_NE(model([&](auto& m) { m["merges"] = json::array{merge}; }).find("model.merges[0]"),
+              std::string::npos);
+  EXPECT_NE(model([](auto& m) { m["vocab"] = 1; }).find("model.vocab"), std::string::npos);
+  EXPECT_NE(model([](auto& m) { m["vocab"].as_object()["x"] = "y"; }).find("id of 'x'"),
+            std::string::npos);
+  EXPECT_NE(model([](auto& m) { m["vocab"].as_object()["x y"] = -1; }).find("'x y' has the id -1"),
+            std::string::npos);
+  EXPECT_NE(model([](auto& m) { m["vocab"].as_object()["xy"] = 1'000'000'000'000; }).find("'xy'"),
+            std::string::npos);
+  EXPECT_NE(model([](auto& m) { m["vocab"].as_object()["xy"] = 5; }).find("id 5 is both"),
+            std::string::npos);
+  const auto file = [](auto change) { return after(change); };
+  EXPECT_NE(file([](auto& f) { f.erase("model"); }).find("tokenizer.json: model"),
+            std::string::npos);
+  EXPECT_NE(file([](auto& f) {
+              f["added_tokens"].as_array()[0].as_object()["id"] = 5;
+            }).find("id 5 is both"),
+            std::string::npos);
+  EXPECT_NE(file([](auto& f) {
+              f["added_tokens"].as_array()[0].as_object().erase("content");
+            }).find("added_tokens[0].content"),
+            std::string::npos);
+  EXPECT_NE(file([](auto& f) { f["pre_tokenizer"] = "ByteLevel"; }).find("is not a JSON object"),
+            std::string::npos);
+  EXPECT_NE(message_of(read(small_file(), R"({"eos_token": "<none>"})"))
+                .find("tokenizer_config.json: eos_token: '<none>' is not a token"),
+            std::string::npos);
+  EXPECT_NE(message_of(read(small_file(), R"({"added_tokens_decoder": {"257": {"content": "x"}}})"))
+                .find("added_tokens_decoder.257 is 'x' but tokenizer.json has '<s>'"),
+            std::string::npos);
+  EXPECT_NE(message_of(read(small_file(), R"({"added_tokens_decoder": {"1x": {}}})")).find("'1x'"),
+            std::string::npos);
+  EXPECT_NE(message_of(read(small_file(), R"({"add_bos_token": true})")).find("BOS"),
+            std::string::npos);
+  EXPECT_NE(message_of(read(small_file(), R"({"add_eos_token": true})")).find("add_eos_token"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, RefusesWhatIsNotJson) {
+  const std::string deep = std::string(100'000, '[');
+  for (const std::string_view text :
+       {std::string_view(""), std::string_view("{"), std::string_view("{} x"),
+        std::string_view("{\"a\": \xFF}"), std::string_view(deep)}) {
+    const auto spec = tokenizer_spec_from_json({text, {}, {}, {}});
+    ASSERT_FALSE(spec);
+    EXPECT_EQ(spec.error().code, ErrorCode::kCorrupt);
+    EXPECT_NE(spec.error().message.find("tokenizer.json: not valid JSON at offset"),
+              std::string::npos)
+        << spec.error().message;
+  }
+  EXPECT_EQ(message_of(tokenizer_spec_from_json({"[]", {}, {}, {}})),
+            "tokenizer.json is not a JSON object");
+}
+
+TEST(TokenizerJson, UnnamedIdsAreUnused) {
+  json::object file = small_file();
+  file["added_tokens"].as_array()[2].as_object()["id"] = 300;
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->tokens.size(), 301u);
+  EXPECT_EQ(spec->kinds[270], TokenKind::kUnused);
+  EXPECT_EQ(make_tokenizer(*spec)->bytes(270), "");
+}
+
+}  // namespace
+}  // namespace looseleaf
