@@ -32,8 +32,9 @@ Expected<float> parse_number(const std::string& text, const NumberRange& range) 
     const float rounded = static_cast<float>(number);
     if (!range.open_low || rounded > range.low) return rounded;
   }
-  return error(ErrorCode::kUsage, "must be a number {} {} to {}, not {}",
-               range.open_low ? "above" : "from", range.low, range.high, in_quotes(text));
+  return error(ErrorCode::kUsage, "must be a number {} {}{} to {}, not {}",
+               range.open_low ? "above" : "from", range.low, range.open_low ? " and up" : "",
+               range.high, in_quotes(text));
 }
 
 CLI::Option* add_flag_value(CLI::App& app, const std::string& names, const std::string& type,

@@ -37,8 +37,7 @@ void add_settings_flags(CLI::App& command, Settings& settings) {
   command
       .add_option("--config", settings.config,
                   "Read flags from this TOML file, e.g. cache-bytes = \"2G\". They yield to the "
-                  "environment "
-                  "(LOOSELEAF_ARG_CACHE_BYTES) and to the command line")
+                  "environment (LOOSELEAF_ARG_CACHE_BYTES) and to the command line")
       ->type_name("FILE");
   command
       .add_flag("--print-config", settings.print_config,

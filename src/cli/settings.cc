@@ -142,6 +142,8 @@ Status apply_config_file(CLI::App& command, const std::string& path) {
   } catch (const CLI::Error& problem) {
     return error(ErrorCode::kUsage, "{}: {}", path, problem.what());
   }
+  // A command's own table goes before what holds for all.
+  std::ranges::stable_partition(items, [](const auto& item) { return !item.parents.empty(); });
   for (const CLI::ConfigItem& item : items) LL_RETURN_IF_ERROR(apply_item(command, item, path));
   return {};
 }

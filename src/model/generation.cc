@@ -1,6 +1,5 @@
 #include "model/generation.h"
 
-#include <boost/json/array.hpp>
 #include <limits>
 
 namespace looseleaf {
@@ -44,23 +43,6 @@ Expected<GenerationDefaults> generation_from_json(const JsonView& config) {
   LL_ASSIGN(out.top_k, config.find<int32_t>("top_k"));
   LL_RETURN_IF_ERROR(check_generation(out, config.where()));
   return out;
-}
-
-Expected<std::vector<int32_t>> eos_ids_from_json(const JsonView& config) {
-  std::vector<int32_t> ids;
-  const auto* value = config.object().if_contains("eos_token_id");
-  if (value == nullptr || !value->is_array()) {
-    LL_ASSIGN(const auto id, config.find<int32_t>("eos_token_id"));
-    if (id) ids.push_back(*id);
-    return ids;
-  }
-  for (const auto& element : value->get_array()) {
-    if (!element.is_int64() || !std::in_range<int32_t>(element.get_int64()))
-      return error(ErrorCode::kCorrupt, "{}: eos_token_id[{}] is not a token id", config.where(),
-                   ids.size());
-    ids.push_back(static_cast<int32_t>(element.get_int64()));
-  }
-  return ids;
 }
 
 }  // namespace looseleaf

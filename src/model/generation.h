@@ -1,7 +1,5 @@
-// What a model's makers recommend for sampling, and which tokens they say end an answer.
+// What a model's makers recommend for sampling.
 #pragma once
-
-#include <vector>
 
 #include "model/json.h"
 #include "model/model.h"
@@ -13,8 +11,5 @@ Status check_generation(const GenerationDefaults& defaults, std::string_view whe
 
 // generation_config.json. Its numbers count only where it says do_sample.
 Expected<GenerationDefaults> generation_from_json(const JsonView& config);
-
-// `eos_token_id` of generation_config.json or config.json: a number, a list of them, or nothing.
-Expected<std::vector<int32_t>> eos_ids_from_json(const JsonView& config);
 
 }  // namespace looseleaf

@@ -47,7 +47,7 @@ Status check_index(const std::filesystem::path& path,
     const StoredTensor* tensor = tensors.find(name);
     if (tensor == nullptr || tensor->file->path().filename() != shard)
       return error(ErrorCode::kCorrupt, "{}: tensor {} is not in {}: get the model again",
-                   path.string(), quote(name), shard);
+                   path.string(), quote(name), quote(shard));
   }
   for (const StoredTensor& tensor : tensors.tensors())
     if (!shards.contains(tensor.name))
@@ -79,7 +79,7 @@ Expected<SafetensorsFolder> read_safetensors_folder(const std::filesystem::path&
   for (const auto& name : names) {
     if (!has_file(folder / name))
       return error(ErrorCode::kNotFound, "{}: shard {} is missing: get the model again",
-                   index.string(), name);
+                   index.string(), quote(name));
     LL_RETURN_IF_ERROR(add_file(folder / name, out));
   }
   LL_RETURN_IF_ERROR(check_index(index, shards, out.tensors));

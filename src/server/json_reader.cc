@@ -18,12 +18,13 @@ std::string describe(const json::value& value) {
   return write_json(value);
 }
 
-// Compares before it converts: casting a double that is out of range is undefined.
+// Compares before it converts: casting a double that is out of range is undefined, and above 2^53
+// it need not be the number that was written.
 std::optional<int64_t> as_integer(const json::value& value) {
   if (value.is_int64()) return value.get_int64();
-  constexpr double kTwo63 = 9223372036854775808.0;
+  constexpr double kTwo53 = 9007199254740992.0;
   if (const double* number = value.if_double()) {
-    if (*number >= -kTwo63 && *number < kTwo63 && std::trunc(*number) == *number) {
+    if (std::abs(*number) <= kTwo53 && std::trunc(*number) == *number) {
       return static_cast<int64_t>(*number);
     }
   }

@@ -37,20 +37,19 @@ BpeTokenizer::BpeTokenizer(TokenizerSpec spec, Pretokenizer pretokenizer, BpeMer
       pretokenizer_(std::move(pretokenizer)),
       merges_(std::move(merges)),
       special_tokens_(spec_) {
+  std::vector<int32_t> reachable;
   bytes_offsets_.reserve(spec_.tokens.size() + 1);
   bytes_offsets_.push_back(0);
   for (size_t id = 0; id < spec_.tokens.size(); ++id) {
-    const bool spelled = spec_.kinds[id] == TokenKind::kNormal;
-    // Some vocabularies list plain text as normal tokens, which no merge reaches.
-    const auto bytes = spelled ? unspell_bytes(spec_.tokens[id]) : std::nullopt;
+    const bool normal = spec_.kinds[id] == TokenKind::kNormal;
+    // Some vocabularies list plain text as normal tokens, which no text leads to.
+    const auto bytes = normal ? unspell_bytes(spec_.tokens[id]) : std::nullopt;
+    if (bytes) reachable.push_back(static_cast<int32_t>(id));
     bytes_ += bytes ? *bytes : spec_.tokens[id];
     bytes_offsets_.push_back(bytes_.size());
   }
   if (!spec_.ignore_merges) return;
-  for (size_t id = 0; id < spec_.tokens.size(); ++id) {
-    if (spec_.kinds[id] == TokenKind::kNormal)
-      whole_.emplace(this->bytes(static_cast<int32_t>(id)), static_cast<int32_t>(id));
-  }
+  for (const int32_t id : reachable) whole_.emplace(this->bytes(id), id);
 }
 
 Expected<std::vector<int32_t>> BpeTokenizer::encode(std::string_view text) const {

@@ -18,8 +18,8 @@ size_t invalid_size(std::string_view bytes) {
 }  // namespace
 
 std::string Detokenizer::push(int32_t id) {
-  if (tokenizer_.is_control(id) && !show_control_) return {};
-  pending_ += tokenizer_.bytes(id);
+  if (tokenizer_->is_control(id) && !show_control_) return {};
+  pending_ += tokenizer_->bytes(id);
   const std::string_view bytes = pending_;
   std::string out;
   size_t at = 0;

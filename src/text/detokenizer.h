@@ -16,7 +16,7 @@ class Detokenizer {
  public:
   // `tokenizer` must outlive the object. Control tokens give nothing unless `show_control`.
   explicit Detokenizer(const Tokenizer& tokenizer, bool show_control = false)
-      : tokenizer_(tokenizer), show_control_(show_control) {}
+      : tokenizer_(&tokenizer), show_control_(show_control) {}
 
   // REQUIRES: 0 <= id < tokenizer.vocab_size().
   std::string push(int32_t id);
@@ -24,7 +24,7 @@ class Detokenizer {
   std::string finish();
 
  private:
-  const Tokenizer& tokenizer_;
+  const Tokenizer* tokenizer_;
   bool show_control_;
   std::string pending_;  // the beginning of a code point: at most 3 bytes between calls
 };

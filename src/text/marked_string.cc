@@ -27,10 +27,10 @@ void MarkedString::append(std::string_view text, Origin origin) {
 }
 
 void MarkedString::append(const MarkedString& other) {
-  const MarkedString source = other;  // `other` may be this string
+  if (&other == this) return append(MarkedString(other));
   size_t begin = 0;
-  for (const Range& range : source.ranges_) {
-    append(std::string_view(source.text_).substr(begin, range.end - begin), range.origin);
+  for (const Range& range : other.ranges_) {
+    append(std::string_view(other.text_).substr(begin, range.end - begin), range.origin);
     begin = range.end;
   }
 }

@@ -23,6 +23,10 @@ namespace {
 // The longest canonical decomposition has 4 code points.
 constexpr utf8proc_ssize_t kMaxDecomposition = 8;
 
+// U+11A7 lies just below the Hangul finals; utf8proc 2.8 takes it for an empty one and drops it
+// behind a syllable, so it is kept away from composition.
+constexpr utf8proc_int32_t kComposesWithNothing = 0x11A7;
+
 utf8proc_propval_t combining_class(utf8proc_int32_t code_point) {
   return utf8proc_get_property(code_point)->combining_class;
 }
@@ -48,6 +52,12 @@ std::vector<utf8proc_int32_t> decompose(std::string_view text) {
   return code_points;
 }
 
+void append(std::string& text, utf8proc_int32_t code_point) {
+  utf8proc_uint8_t bytes[4];
+  const utf8proc_ssize_t size = utf8proc_encode_char(code_point, bytes);
+  text.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+}
+
 // utf8proc's own ordering is quadratic in the length of a run of marks.
 void order_marks(std::vector<utf8proc_int32_t>& code_points) {
   const auto is_mark = [](utf8proc_int32_t c) { return combining_class(c) != 0; };
@@ -66,17 +76,17 @@ void order_marks(std::vector<utf8proc_int32_t>& code_points) {
 bool has_nfc() { return true; }
 
 std::string to_nfc(std::string_view text) {
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
   std::vector<utf8proc_int32_t> code_points = decompose(text);
   order_marks(code_points);
-  const utf8proc_ssize_t count = utf8proc_normalize_utf32(
-      code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()),
-      static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
   std::string result;
   result.reserve(text.size());
-  for (utf8proc_ssize_t i = 0; i < count; ++i) {
-    utf8proc_uint8_t bytes[4];
-    const utf8proc_ssize_t size = utf8proc_encode_char(code_points[static_cast<size_t>(i)], bytes);
-    result.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+  for (auto at = code_points.begin(); at != code_points.end();) {
+    const auto end = std::find(at, code_points.end(), kComposesWithNothing);
+    const utf8proc_ssize_t count = utf8proc_normalize_utf32(&*at, end - at, kOptions);
+    std::for_each(at, at + count, [&](utf8proc_int32_t c) { append(result, c); });
+    if (end != code_points.end()) append(result, kComposesWithNothing);
+    at = end == code_points.end() ? end : end + 1;
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "text/quote.h"
 #include "text/split_regex.h"
 
 namespace looseleaf {
@@ -64,8 +65,8 @@ struct Pretokenizer::Pattern {
                                     PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, context);
       if (code_or_count == PCRE2_ERROR_NOMATCH) break;
       if (code_or_count < 0)
-        return error(ErrorCode::kInternal, "split pattern '{}' on a text of {} bytes: {}", source,
-                     text.size(), pcre2_message(code_or_count));
+        return error(ErrorCode::kInternal, "split pattern {} on a text of {} bytes: {}",
+                     quote(source), text.size(), pcre2_message(code_or_count));
       const size_t begin = pcre2_get_ovector_pointer(data)[0];
       const size_t end = pcre2_get_ovector_pointer(data)[1];
       if (begin > cut) pieces.push_back(text.substr(cut, begin - cut));
@@ -93,8 +94,8 @@ Expected<Pretokenizer> Pretokenizer::create(const std::vector<std::string>& patt
                                 &code, &offset, context.get()));
     if (!compiled)
       return error(ErrorCode::kUnsupported,
-                   "split pattern '{}': {} (at offset {} of '{}'); use a tokenizer without it",
-                   source, pcre2_message(code), offset, translated);
+                   "split pattern {}: {} (at offset {} of {}); use a tokenizer without it",
+                   quote(source), pcre2_message(code), offset, quote(translated));
     // Where there is no JIT the interpreter does the same, more slowly.
     pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
     result.patterns_.push_back(

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "text/quote.h"
+
 namespace looseleaf {
 namespace {
 
@@ -38,8 +40,11 @@ class Translator {
 
   tl::unexpected<Error> refuse(std::string_view construct) const {
     return error(ErrorCode::kUnsupported,
-                 "split pattern '{}': {} at offset {} is not supported; use a tokenizer without it",
-                 in_, construct, at_);
+                 "split pattern {}: {} at offset {} is not supported; use a tokenizer without it",
+                 quote(in_), construct, at_);
+  }
+  tl::unexpected<Error> refuse_next(size_t bytes) const {
+    return refuse(quote(in_.substr(at_, bytes)));
   }
 
   void copy(size_t count) {
@@ -85,8 +90,9 @@ class Translator {
   }
 
   Status open_group() {
-    static constexpr std::array<std::string_view, 7> kKinds = {"(?:",  "(?i:", "(?=", "(?!",
-                                                               "(?<=", "(?<!", "(?>"};
+    // Atomic groups are left out: compiled by PCRE2 10.42, some match what they must not.
+    static constexpr std::array<std::string_view, 6> kKinds = {
+        "(?:", "(?i:", "(?=", "(?!", "(?<=", "(?<!"};
     if (!looking_at("(?") && !looking_at("(*")) {
       copy(1);
       return {};
@@ -96,7 +102,7 @@ class Translator {
       copy(kind.size());
       return {};
     }
-    return refuse(in_.substr(at_, 4));
+    return refuse_next(4);
   }
 
   // Copies an escape sequence; inside a class \s becomes the list of spaces.
@@ -121,7 +127,7 @@ class Translator {
       copy(2);
       return {};
     }
-    if (is_letter(c) || is_digit(c) || (c & 0x80) != 0) return refuse(in_.substr(at_, 2));
+    if (is_letter(c) || is_digit(c) || (c & 0x80) != 0) return refuse_next(2);
     copy(2);
     return {};
   }
@@ -133,8 +139,7 @@ class Translator {
     std::string_view name = in_.substr(at_ + 3, end - at_ - 3);
     const bool negated = name.starts_with('^');
     if (negated) name.remove_prefix(1);
-    if (!std::all_of(name.begin(), name.end(), is_letter))
-      return refuse(in_.substr(at_, end - at_ + 1));
+    if (!std::all_of(name.begin(), name.end(), is_letter)) return refuse_next(end + 1 - at_);
     out_ += in_.substr(at_, 3);
     if (negated) out_ += '^';
     // PCRE2 reads a bare script name as its extensions, which is a larger set.

@@ -23,7 +23,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Special-token text inside `text` stays text. No BOS is added.
-  // Errors: kInvalidArgument (not UTF-8, with the offset).
+  // Errors: kInvalidArgument (not UTF-8, or a character that the vocabulary cannot spell: a few
+  // real ones lack control characters; both with the offset).
   virtual Expected<std::vector<int32_t>> encode(std::string_view text) const = 0;
   // Special tokens are parsed in the ranges that come from the template, and only there.
   virtual Expected<std::vector<int32_t>> encode(const MarkedString& text) const = 0;

@@ -89,7 +89,8 @@ struct GgufBuilder {
   std::string build() const {
     std::string out = magic + raw(version) + raw(tensor_count.value_or(tensors.size())) +
                       raw(entry_count.value_or(entries.size()));
-    for (const Entry& entry : entries) out += gguf_string(entry.key) + raw(entry.type) + entry.bytes;
+    for (const Entry& entry : entries)
+      out += gguf_string(entry.key) + raw(entry.type) + entry.bytes;
     std::string data;
     for (const Tensor& tensor : tensors) {
       data.resize((data.size() + alignment - 1) / alignment * alignment);

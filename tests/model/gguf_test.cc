@@ -94,8 +94,9 @@ TEST(Gguf, TensorsLieWhereTheTableSays) {
     for (const auto& expected : builder.tensors) {
       const StoredTensor* tensor = file->tensors().find(expected.name);
       ASSERT_NE(tensor, nullptr) << expected.name;
-      EXPECT_EQ(std::string(reinterpret_cast<const char*>(tensor->data.data()), tensor->data.size()),
-                expected.bytes);
+      EXPECT_EQ(
+          std::string(reinterpret_cast<const char*>(tensor->data.data()), tensor->data.size()),
+          expected.bytes);
       EXPECT_EQ((tensor->data.data() - file->file()->bytes().data()) % 64, 0);
     }
     EXPECT_EQ(file->tensors().find("mixed")->shape_text(), "[2, 3, 64]");
@@ -120,7 +121,7 @@ struct Broken {
 TEST(Gguf, EachDefectIsNamed) {
   constexpr auto kCorrupt = ErrorCode::kCorrupt;
   constexpr auto kUnsupported = ErrorCode::kUnsupported;
-  const auto first = [](GgufBuilder& b) -> auto& { return b.tensors[0]; };
+  const auto first = [](GgufBuilder & b) -> auto& { return b.tensors[0]; };
   const std::vector<Broken> cases = {
       {"magic", kCorrupt, "not a GGUF file", [](auto& b) { b.magic = "GGML"; }},
       {"version 0", kUnsupported, "GGUF version 0", [](auto& b) { b.version = 0; }},
@@ -161,7 +162,10 @@ TEST(Gguf, EachDefectIsNamed) {
        [](auto& b) { b.set("split.count", GgufType::kU16, uint16_t{3}); }},
       {"no dimensions", kCorrupt, "'token_embd.weight': 0 dimensions",
        [&](auto& b) { first(b).shape = {}; }},
-      {"five dimensions", kCorrupt, "5 dimensions", [&](auto& b) { first(b).shape = {8, 2, 2, 2, 4}; }},
+      {"five dimensions", kCorrupt, "5 dimensions",
+       [&](auto& b) {
+         first(b).shape = {2, 2, 2, 2, 4};
+       }},
       {"endless dimensions", kCorrupt, "4294967295 dimensions",
        [&](auto& b) {
          // One tensor whose rank is a lie; what the builder writes behind it is not reached.
@@ -172,8 +176,11 @@ TEST(Gguf, EachDefectIsNamed) {
       {"dimension beyond 63 bits", kCorrupt, "a dimension is 9223372036854775808",
        [&](auto& b) { first(b).shape[1] = 1ull << 63; }},
       {"product overflows", kCorrupt, "overflows 64 bits",
-       [&](auto& b) { first(b).shape = {1ull << 32, 1ull << 32, 2}; }},
-      {"bytes overflow", kCorrupt, "overflows 63 bits", [&](auto& b) { first(b).shape = {1ull << 62}; }},
+       [&](auto& b) {
+         first(b).shape = {1ull << 32, 1ull << 32, 2};
+       }},
+      {"bytes overflow", kCorrupt, "overflows 63 bits",
+       [&](auto& b) { first(b).shape = {1ull << 62}; }},
       {"weight type q6_K", kUnsupported, "weight type 14 (q6_K) is not read",
        [&](auto& b) { first(b).type = 14; }},
       {"weight type unknown", kUnsupported, "weight type 4294967295 (unknown)",
@@ -183,7 +190,8 @@ TEST(Gguf, EachDefectIsNamed) {
          first(b).type = 2;
          first(b).shape = {48, 8};
        }},
-      {"misaligned", kCorrupt, "data offset 8 is no multiple", [&](auto& b) { first(b).offset = 8; }},
+      {"misaligned", kCorrupt, "data offset 8 is no multiple",
+       [&](auto& b) { first(b).offset = 8; }},
       {"past the end", kCorrupt, "end past the file's",
        [&](auto& b) { b.tensors.back().shape[1] *= 2; }},
       {"far past the end", kCorrupt, "end past the file's",

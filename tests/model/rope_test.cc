@@ -28,8 +28,8 @@ TEST(Rope, Llama3KeepsShortBlendsMiddleAndSlowsLongWaves) {
   const auto plain = [](int j) { return std::pow(500000.0, -j / 64.0); };
   // Wavelength 2 pi / f: below 8192 / 4 kept, above 8192 / 1 slowed.
   EXPECT_EQ(f[0], 1);
-  EXPECT_NEAR(f[28], plain(28), 1e-12);           // wavelength 1956
-  EXPECT_NEAR(f[35], plain(35) / 8, 1e-12);       // wavelength 8218
+  EXPECT_NEAR(f[28], plain(28), 1e-12);      // wavelength 1956
+  EXPECT_NEAR(f[35], plain(35) / 8, 1e-12);  // wavelength 8218
   EXPECT_NEAR(f[63], plain(63) / 8, 1e-15);
   // Between: wavelength 2401 makes 3.41 turns in 8192, so (3.41 - 1) / 3 of it is kept.
   const double turns = 8192 * plain(29) / (2 * std::numbers::pi);

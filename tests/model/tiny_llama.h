@@ -8,7 +8,7 @@
 
 namespace looseleaf::tiny {
 
-constexpr int kVocab = 8, kHidden = 32, kHeads = 2, kKvHeads = 1, kHeadDim = 16, kFfn = 64;
+constexpr int kVocab = 8, kHidden = 8, kHeads = 2, kKvHeads = 1, kHeadDim = 4, kFfn = 12;
 constexpr uint32_t kF32Id = 0;
 
 // Reproducible floats in (-1, 1).

@@ -70,8 +70,9 @@ TEST(HalfToFloat, IsExactForEveryBitPattern) {
 TEST(WeightTypes, TableFindsEachOnce) {
   for (const WeightType* type : weight_types()) {
     EXPECT_EQ(find_gguf_weight_type(static_cast<uint32_t>(type->gguf_id)), type);
-    if (!type->safetensors_name.empty())
+    if (!type->safetensors_name.empty()) {
       EXPECT_EQ(find_safetensors_weight_type(type->safetensors_name), type);
+    }
   }
   EXPECT_EQ(weight_types().size(), 6u);
   EXPECT_EQ(find_gguf_weight_type(14), nullptr);
@@ -94,7 +95,7 @@ TEST(WeightTypes, PlainNumbersAreExact) {
 TEST(WeightTypes, BlocksByHand) {
   std::string codes;
   for (int i = 0; i < 16; ++i) codes += static_cast<char>(i | (15 - i) << 4);
-  const std::string half = raw(uint16_t{0x3800});      // 0.5
+  const std::string half = raw(uint16_t{0x3800});  // 0.5
   const std::string minus_three = raw(uint16_t{0xC200});
   const auto q4_0 = dequantize(type_named("q4_0"), half + codes);
   const auto q4_1 = dequantize(type_named("q4_1"), half + minus_three + codes);

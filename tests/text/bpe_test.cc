@@ -95,6 +95,11 @@ TEST(Bpe, IgnoreMergesTakesWholePieces) {
   EXPECT_EQ(*make_tokenizer(spec)->encode(" w"), bytes_of(" w"));
   spec.ignore_merges = true;
   EXPECT_EQ(*make_tokenizer(spec)->encode(" w"), (Ids{259}));
+  // A normal token that is not spelled in the byte alphabet stands for itself, but no text is it.
+  spec.tokens.push_back("\u200D");
+  spec.kinds.push_back(TokenKind::kNormal);
+  EXPECT_EQ(make_tokenizer(spec)->bytes(264), "\u200D");
+  EXPECT_EQ(*make_tokenizer(spec)->encode("\u200D"), bytes_of("\u200D"));
   // A control token is never a piece of text, not even a whole one.
   spec.split_patterns = {};
   EXPECT_EQ(*make_tokenizer(spec)->encode("<|end|>"), bytes_of("<|end|>"));

@@ -27,14 +27,15 @@ class NfcTest : public testing::Test {
 // Cases of Unicode Standard Annex 15 and of its NormalizationTest.txt.
 TEST_F(NfcTest, KnownCases) {
   EXPECT_EQ(to_nfc("e\u0301"), "é");
-  EXPECT_EQ(to_nfc("\u2126"), "\u03A9");              // ohm: a singleton
-  EXPECT_EQ(to_nfc("s\u0323\u0307"), "\u1E69");       // two marks, in order
-  EXPECT_EQ(to_nfc("s\u0307\u0323"), "\u1E69");       // and out of order
-  EXPECT_EQ(to_nfc("\u1E0B\u0323"), "\u1E0D\u0307");  // composed anew
-  EXPECT_EQ(to_nfc("\u1100\u1161\u11A8"), "\uAC01");  // Hangul
-  EXPECT_EQ(to_nfc("\u0344"), "\u0308\u0301");        // a mark that decomposes
-  EXPECT_EQ(to_nfc("\u0958"), "\u0915\u093C");        // a composition exclusion
-  EXPECT_EQ(to_nfc("\uFB01"), "\uFB01");              // compatibility only: kept
+  EXPECT_EQ(to_nfc("\u2126"), "\u03A9");                            // ohm: a singleton
+  EXPECT_EQ(to_nfc("s\u0323\u0307"), "\u1E69");                     // two marks, in order
+  EXPECT_EQ(to_nfc("s\u0307\u0323"), "\u1E69");                     // and out of order
+  EXPECT_EQ(to_nfc("\u1E0B\u0323"), "\u1E0D\u0307");                // composed anew
+  EXPECT_EQ(to_nfc("\u1100\u1161\u11A8"), "\uAC01");                // Hangul
+  EXPECT_EQ(to_nfc("\uAC00\u11A7x\u11A7"), "\uAC00\u11A7x\u11A7");  // one below the finals
+  EXPECT_EQ(to_nfc("\u0344"), "\u0308\u0301");                      // a mark that decomposes
+  EXPECT_EQ(to_nfc("\u0958"), "\u0915\u093C");                      // a composition exclusion
+  EXPECT_EQ(to_nfc("\uFB01"), "\uFB01");                            // compatibility only: kept
   EXPECT_EQ(to_nfc(std::string_view("a\0e\u0301", 5)), std::string_view("a\0é", 4));
   EXPECT_EQ(to_nfc(""), "");
 }

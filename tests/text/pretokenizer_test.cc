@@ -58,7 +58,7 @@ TEST(Pretokenizer, ContractionsFoldLikeUnicode) {
 
 TEST(Pretokenizer, RefusesPatternsItCannotFollow) {
   EXPECT_EQ(split({"a", R"(\w)"}, "x").front(),
-            R"(split pattern '\w': \w at offset 0 is not supported; use a tokenizer without it)");
+            R"(split pattern '\w': '\w' at offset 0 is not supported; use a tokenizer without it)");
   const auto open = Pretokenizer::create({"(a"});
   ASSERT_FALSE(open);
   EXPECT_EQ(open.error().code, ErrorCode::kUnsupported);

@@ -29,10 +29,10 @@ TEST(SplitRegex, TranslatesWhatTheyReadDifferently) {
 
 TEST(SplitRegex, RefusesByName) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"(a\b)", R"(\b at offset 1)"},
-      {R"(\w+)", R"(\w at offset 0)"},
-      {R"(\h)", R"(\h at offset 0)"},
-      {R"(\1)", R"(\1 at offset 0)"},
+      {R"(a\b)", R"('\b' at offset 1)"},
+      {R"(\w+)", R"('\w' at offset 0)"},
+      {R"(\h)", R"('\h' at offset 0)"},
+      {R"(\1)", R"('\1' at offset 0)"},
       {R"(x\)", "a backslash at the end at offset 1"},
       {R"([\S])", R"(\S inside a class)"},
       {R"([a[bc]])", "a class inside a class at offset 2"},
@@ -40,9 +40,10 @@ TEST(SplitRegex, RefusesByName) {
       {R"([]a])", "a class that starts with ]"},
       {R"([\s-a])", "a range from a set"},
       {R"([abc)", "an open class"},
-      {R"((?i)a)", "(?i) at offset 0"},
-      {R"((?<name>a))", "(?<n at offset 0"},
-      {R"((*UTF)a)", "(*UT at offset 0"},
+      {R"((?i)a)", "'(?i)' at offset 0"},
+      {R"((?<name>a))", "'(?<n' at offset 0"},
+      {R"((?>a))", "'(?>a' at offset 0"},
+      {R"((*UTF)a)", "'(*UT' at offset 0"},
       {R"((?:a|b)+)", "the unbounded repetition of a group at offset 7"},
       {R"((a)*)", "the unbounded repetition of a group"},
       {R"((a){2,})", "the unbounded repetition of a group"},
@@ -57,7 +58,7 @@ TEST(SplitRegex, RefusesByName) {
       {R"(\x{})", "a malformed code point"},
       {R"(\u12)", "a cut code point"},
       {R"(\pL)", "a property without braces"},
-      {R"(\p{sc:Han})", R"(\p{sc:Han} at offset 0)"},
+      {R"(\p{sc:Han})", R"('\p{sc:Han}' at offset 0)"},
   };
   for (const auto& [pattern, part] : cases) {
     const auto result = split_regex_to_pcre2(pattern);

@@ -1,0 +1,169 @@
+// Storing, loading and moving keys and values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "attend_cases.h"
+#include "base/thread_pool.h"
+#include "compute/cpu/cpu_device.h"
+
+namespace looseleaf {
+namespace {
+
+class KvTypeTest : public testing::TestWithParam<KvType> {};
+
+// Half a unit in the last place of what is stored, for values up to `largest`.
+double rounding(KvType type, double value, double largest) {
+  switch (type) {
+    case KvType::kF32: return 0;
+    case KvType::kF16: return std::max(std::abs(value) * 0x1p-11, 0x1p-25);
+    case KvType::kBF16: return std::abs(value) * 0x1p-8;
+    case KvType::kQ8_0: return largest / 127 * (0.5 + 0x1p-4);  // the scale is rounded to f16
+  }
+  return 0;
+}
+
+TEST_P(KvTypeTest, RoundTripWithinRounding) {
+  std::mt19937 random(std::random_device{}());
+  for (const int dim : {1, 2, 15, 16, 33, 64, 80, 128}) {
+    const KvLayout layout{GetParam(), 1, 1, dim};
+    std::vector<std::byte> head(static_cast<size_t>(layout.head_bytes()));
+    for (const float magnitude : {1e-3f, 1.0f, 300.0f}) {
+      std::vector<std::vector<float>> rows;
+      for (int slot = 0; slot < kPageTokens; ++slot) {
+        rows.push_back(random_floats(static_cast<size_t>(dim), random));
+        for (float& x : rows.back()) x *= magnitude;
+        store_kv(layout, head.data(), slot, rows.back().data());
+      }
+      std::vector<float> out(static_cast<size_t>(7 * dim), std::nanf(""));
+      load_kv(layout, head.data(), 20, 7, out.data());
+      for (int t = 0; t < 7; ++t) {
+        const auto& row = rows[static_cast<size_t>(20 + t)];
+        double largest = 0;
+        for (const float x : row) largest = std::max(largest, std::abs(double{x}));
+        for (int d = 0; d < dim; ++d) {
+          const double x = row[static_cast<size_t>(d)];
+          ASSERT_NEAR(out[static_cast<size_t>(t * dim + d)], x, rounding(GetParam(), x, largest));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(KvTypeTest, ExtremesStayFinite) {
+  const KvLayout layout{GetParam(), 1, 1, 4};
+  std::vector<std::byte> head(static_cast<size_t>(layout.head_bytes()));
+  const float row[4] = {0, -0.0f, 6e4f, -6e4f}, zeros[4] = {};
+  float out[4];
+  store_kv(layout, head.data(), 0, row);
+  load_kv(layout, head.data(), 0, 1, out);
+  for (const float x : out) EXPECT_TRUE(std::isfinite(x));
+  EXPECT_NEAR(out[2], 6e4f, 6e4f * 0x1p-7);
+  store_kv(layout, head.data(), 1, zeros);
+  load_kv(layout, head.data(), 1, 1, out);
+  for (const float x : out) EXPECT_EQ(x, 0);
+}
+
+// Gathering brings keys to prompt positions: a query at that position scores them as it scores the
+// bound chunk.
+TEST_P(KvTypeTest, GatherMovesKeys) {
+  std::mt19937 random(std::random_device{}());
+  for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kAdjacent}) {
+    const KvLayout layout{GetParam(), 2, 3, 24}, plain{KvType::kF32, 2, 3, 24};
+    std::vector<double> frequencies(10);  // 20 of 24 dimensions turn
+    for (size_t j = 0; j < frequencies.size(); ++j) frequencies[j] = std::pow(0.4, double(j));
+    SegmentData chunk(layout, 50, random), target(plain, 40, random);
+    chunk.bind(1234, frequencies, 1234);
+    std::vector<int32_t> tokens(40), positions(40);
+    std::vector<KvSlot> slots;
+    for (int32_t i = 0; i < 40; ++i) {
+      tokens[static_cast<size_t>(i)] = (i * 7) % 50;
+      positions[static_cast<size_t>(i)] = 1234 + (i * 7) % 50;
+      slots.push_back({&plain, target.segment.pages[static_cast<size_t>(i / kPageTokens)],
+                       i % kPageTokens});
+    }
+    ThreadPool pool(2);
+    for (int layer = 0; layer < 2; ++layer)
+      cpu_gather(pool, {layer, 20, pairs, &chunk.segment, tokens, slots});
+    // The bound chunk with all but the gathered tokens stale, against the gathered segment.
+    std::vector<uint64_t> stale(2, ~uint64_t{0});
+    for (const int32_t t : tokens)
+      for (uint64_t& word : stale) word &= ~(uint64_t{1} << t);
+    chunk.segment.stale = stale;
+    target.set_positions(positions);
+    const std::vector<Segment> segments = {chunk.segment, target.segment};
+    const std::vector<float> query = random_floats(3 * 24, random);
+    const std::vector<int32_t> row = {0}, at = {1270};
+    for (int layer = 0; layer < 2; ++layer) {
+      std::vector<double> out[2];
+      for (const int which : {0, 1}) {
+        const std::vector<SegmentUse> uses = {{which}};
+        const std::vector<RowGroup> groups = {{row, uses}};
+        AttendArgs args;
+        args.layer = layer;
+        args.heads = args.kv_heads = 3;
+        args.head_dim = 24;
+        args.scale = 0.2f;
+        args.rotary_dims = 20;
+        args.pairs = pairs;
+        args.segments = segments;
+        args.groups = groups;
+        args.positions = at;
+        args.active = 1;
+        args.query = query.data();
+        out[which].resize(3 * 24);
+        double lse[3];
+        attend_reference(args, out[which].data(), lse);
+      }
+      for (size_t i = 0; i < out[0].size(); ++i) ASSERT_NEAR(out[0][i], out[1][i], 1e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, KvTypeTest,
+                         testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16,
+                                         KvType::kQ8_0),
+                         [](const auto& info) { return std::string(kv_type_name(info.param)); });
+
+TEST(KvLayout, PiecesDoNotOverlap) {
+  for (const KvType type : {KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0}) {
+    const KvLayout layout{type, 3, 2, 20};
+    std::vector<int64_t> starts;
+    for (int layer = 0; layer < 3; ++layer)
+      for (int head = 0; head < 2; ++head) {
+        starts.push_back(layout.key_offset(layer, head));
+        starts.push_back(layout.value_offset(layer, head));
+      }
+    std::sort(starts.begin(), starts.end());
+    for (size_t i = 0; i < starts.size(); ++i)
+      EXPECT_EQ(starts[i], static_cast<int64_t>(i) * layout.head_bytes());
+    EXPECT_EQ(layout.page_bytes(), static_cast<int64_t>(starts.size()) * layout.head_bytes());
+    EXPECT_GE(layout.head_bytes(), int64_t{kPageTokens} * 20 * layout.element_bytes() +
+                                       (type == KvType::kQ8_0 ? 2 * kPageTokens : 0));
+  }
+}
+
+TEST(Rotate, IsAdditiveAndLeavesTheRestAlone) {
+  std::mt19937 random(std::random_device{}());
+  ThreadPool pool(1);
+  const std::vector<double> frequencies = {1.0, 0.1, 0.01, 0.001};
+  for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kAdjacent}) {
+    std::vector<float> once = random_floats(2 * 11, random), twice = once;
+    const std::vector<float> original = once;
+    const auto turn = [&](std::vector<float>& x, double position) {
+      std::vector<float> angles(8);
+      rotary_angles(frequencies, position, 1.0, angles.data());
+      cpu_rotate(pool, x.data(), angles, 1, 2, 11, 8, pairs);
+    };
+    turn(once, 100000 + 7);
+    turn(twice, 100000);
+    turn(twice, 7);
+    for (size_t i = 0; i < once.size(); ++i) ASSERT_NEAR(once[i], twice[i], 2e-6);
+    for (const size_t head : {0, 1})
+      for (size_t d = 8; d < 11; ++d) EXPECT_EQ(once[head * 11 + d], original[head * 11 + d]);
+  }
+}
+
+}  // namespace
+}  // namespace looseleaf
