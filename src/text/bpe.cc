@@ -22,10 +22,6 @@ Expected<std::unique_ptr<const Tokenizer>> BpeTokenizer::create(TokenizerSpec sp
       return error(ErrorCode::kUnsupported,
                    "tokenizer: token {} is a byte token, which a byte-level BPE does not have", id);
   }
-  if (spec.nfc && !has_nfc())
-    return error(ErrorCode::kUnsupported,
-                 "tokenizer: this model's text is normalized to NFC, which this build cannot do; "
-                 "build with utf8proc");
   LL_ASSIGN(auto pretokenizer, Pretokenizer::create(spec.split_patterns));
   LL_ASSIGN(auto merges, BpeMerges::create(spec));
   return std::unique_ptr<const Tokenizer>(

@@ -1,13 +1,11 @@
 #include "text/nfc.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
-
-#ifdef LOOSELEAF_HAVE_UTF8PROC
-#include <utf8proc.h>
-#endif
 
 namespace looseleaf {
 
@@ -17,7 +15,6 @@ bool is_surely_nfc(std::string_view text) {
                      [](char byte) { return static_cast<uint8_t>(byte) < 0xCC; });
 }
 
-#ifdef LOOSELEAF_HAVE_UTF8PROC
 namespace {
 
 // The longest canonical decomposition has 4 code points.
@@ -73,8 +70,6 @@ void order_marks(std::vector<utf8proc_int32_t>& code_points) {
 
 }  // namespace
 
-bool has_nfc() { return true; }
-
 std::string to_nfc(std::string_view text) {
   constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
   std::vector<utf8proc_int32_t> code_points = decompose(text);
@@ -90,10 +85,5 @@ std::string to_nfc(std::string_view text) {
   }
   return result;
 }
-#else
-bool has_nfc() { return false; }
-
-std::string to_nfc(std::string_view) { std::abort(); }
-#endif
 
 }  // namespace looseleaf

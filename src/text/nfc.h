@@ -6,15 +6,12 @@
 
 namespace looseleaf {
 
-// False in a build without utf8proc.
-bool has_nfc();
-
 // True only if `text` is in form C for certain: every code point is below U+0300, where the first
 // combining mark stands. Most texts are, and need no copy.
 bool is_surely_nfc(std::string_view text);
 
 // `text` in form C, in O(n log n) whatever the marks.
-// REQUIRES: has_nfc(), `text` is UTF-8.
+// REQUIRES: `text` is UTF-8.
 std::string to_nfc(std::string_view text);
 
 }  // namespace looseleaf

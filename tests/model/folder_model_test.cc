@@ -128,6 +128,7 @@ TEST(FolderModel, EachFieldThatIsNotRunIsNamed) {
       {R"("hidden_act":"gelu",)", kUnsupported, "hidden_act 'gelu'"},
       {R"("quantization_config":{"quant_method":"gptq"},)", kUnsupported, "quantization_config"},
       {R"("partial_rotary_factor":0.5,)", kUnsupported, "partial_rotary_factor 0.5"},
+      {R"("rope_interleaved":true,)", kUnsupported, "rope_interleaved"},
       {R"("head_dim":3,)", kCorrupt, "3 rotary dimensions"},
       {R"("head_dim":-4,)", kCorrupt, "head_dim is -4"},
       {R"("head_dim":8,)", kCorrupt,

@@ -17,15 +17,8 @@ TEST(Nfc, QuickCheckNeverErrsOnMarks) {
   EXPECT_FALSE(is_surely_nfc("\u2126"));
 }
 
-class NfcTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!has_nfc()) GTEST_SKIP() << "built without utf8proc";
-  }
-};
-
 // Cases of Unicode Standard Annex 15 and of its NormalizationTest.txt.
-TEST_F(NfcTest, KnownCases) {
+TEST(Nfc, KnownCases) {
   EXPECT_EQ(to_nfc("e\u0301"), "é");
   EXPECT_EQ(to_nfc("\u2126"), "\u03A9");                            // ohm: a singleton
   EXPECT_EQ(to_nfc("s\u0323\u0307"), "\u1E69");                     // two marks, in order
@@ -40,7 +33,7 @@ TEST_F(NfcTest, KnownCases) {
   EXPECT_EQ(to_nfc(""), "");
 }
 
-TEST_F(NfcTest, TwiceIsOnce) {
+TEST(Nfc, TwiceIsOnce) {
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {
     const std::string once = to_nfc(random_text(random, 30));
@@ -49,7 +42,7 @@ TEST_F(NfcTest, TwiceIsOnce) {
   }
 }
 
-TEST_F(NfcTest, LongRunsOfUnorderedMarks) {
+TEST(Nfc, LongRunsOfUnorderedMarks) {
   std::string text = "a", above, below;
   for (int i = 0; i < 100'000; ++i) {
     text += "\u0301\u0323";

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compute/cpu/cpu_device.h"
+#include "compute/cpu/dequantize.h"
 #ifdef LOOSELEAF_HAVE_ONEDNN
 #include <dnnl.h>
 #include <omp.h>
@@ -105,7 +106,7 @@ void cpu_matmul(ThreadPool& pool, bool deterministic, const WeightMatrix& w,
     const int64_t cols = std::min(kPanel, w.rows - first);
     thread_local std::vector<float> panel;  // [kPanel, w.cols]
     panel.resize(static_cast<size_t>(kPanel * w.cols));
-    for (int64_t c = 0; c < cols; ++c) w.dequantize_row(first + c, panel.data() + c * w.cols);
+    cpu_dequantize(w, first, cols, panel.data());
     float* target = y + first;
     if (!use_library ||
         !library_product(x, rows, panel.data(), cols, w.cols, accumulate, target, w.rows))

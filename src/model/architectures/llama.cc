@@ -26,13 +26,24 @@ Status check_gguf_extras(const GgufFile& file) {
   if (scaling.value_or("none") != "none")
     return error(ErrorCode::kUnsupported, "{}: rope scaling {} is not run by this build",
                  file.path(), quote(*scaling));
-  // The first spelling is that of files from before `rope.scaling`.
-  for (const auto* key :
-       {"llama.rope.scale_linear", "llama.rope.scaling.factor", "llama.rope.scaling.attn_factor"}) {
+  struct Factor {
+    std::string_view key;
+    double neutral;
+  };
+  for (const auto& [key, neutral] : {
+           Factor{"llama.rope.scale_linear", 1},  // from before `rope.scaling`
+           Factor{"llama.rope.scaling.factor", 1},
+           Factor{"llama.rope.scaling.attn_factor", 1},
+           Factor{"llama.attention.scale", 0},
+           Factor{"llama.attention.clamp_kqv", 0},
+           Factor{"llama.embedding_scale", 1},
+           Factor{"llama.residual_scale", 1},
+           Factor{"llama.logit_scale", 1},
+       }) {
     LL_ASSIGN(const auto factor, file.find<double>(key));
-    if (factor.value_or(1) != 1)
-      return error(ErrorCode::kUnsupported, "{}: metadata '{}' is {}: only 1 is run by this build",
-                   file.path(), key, *factor);
+    if (factor.value_or(neutral) != neutral)
+      return error(ErrorCode::kUnsupported, "{}: metadata '{}' is {}: only {} is run by this build",
+                   file.path(), key, *factor, neutral);
   }
   return {};
 }
@@ -89,6 +100,10 @@ Status check_json_extras(const JsonView& json) {
   if (quantization)
     return error(ErrorCode::kUnsupported,
                  "{}: quantization_config is not read: use the original weights or a GGUF file",
+                 json.where());
+  LL_ASSIGN(const auto interleaved, json.find<bool>("rope_interleaved"));
+  if (interleaved.value_or(false))
+    return error(ErrorCode::kUnsupported, "{}: rope_interleaved is not run for llama",
                  json.where());
   LL_ASSIGN(const auto rotary_part, json.find<double>("partial_rotary_factor"));
   if (rotary_part.value_or(1) != 1)

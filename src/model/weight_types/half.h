@@ -7,16 +7,19 @@
 
 namespace looseleaf {
 
-// IEEE binary16. Integer work only, so that flushing subnormal floats to zero cannot change it.
+// IEEE binary16. The mantissa is scaled as an integer, so that flushing subnormal floats to zero
+// cannot change it; masks instead of branches let compilers vectorize loops over it.
 inline float half_to_float(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t exponent = (half >> 10) & 31u;
   const uint32_t mantissa = half & 1023u;
-  const uint32_t normal = ((exponent + (127 - 15)) << 23) | (mantissa << 13);
-  const uint32_t special = 0x7F800000u | (mantissa << 13);  // infinities and NaNs
-  const auto small = std::bit_cast<uint32_t>(static_cast<float>(mantissa) * 0x1p-24f);
-  const uint32_t magnitude = exponent == 0 ? small : exponent == 31 ? special : normal;
-  return std::bit_cast<float>(sign | magnitude);
+  const uint32_t is_small = 0u - static_cast<uint32_t>(exponent == 0);     // zero and subnormals
+  const uint32_t is_special = 0u - static_cast<uint32_t>(exponent == 31);  // infinities and NaNs
+  const uint32_t rebias = (127 - 15) + (is_special & (255 - 31 - (127 - 15)));
+  const uint32_t large = ((exponent + rebias) << 23) | (mantissa << 13);
+  const auto small =
+      std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(mantissa)) * 0x1p-24f);
+  return std::bit_cast<float>(sign | (small & is_small) | (large & ~is_small));
 }
 
 inline float bfloat16_to_float(uint16_t value) {

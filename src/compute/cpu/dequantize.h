@@ -1,0 +1,12 @@
+// Weights to floats, with vector instructions where a type has them.
+#pragma once
+
+#include "model/weight_type.h"
+
+namespace looseleaf {
+
+// Writes rows [first, first + count) as floats: the same bits as WeightMatrix::dequantize_row.
+// out: [count, w.cols]
+void cpu_dequantize(const WeightMatrix& w, int64_t first, int64_t count, float* out);
+
+}  // namespace looseleaf
