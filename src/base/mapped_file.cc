@@ -20,8 +20,9 @@ struct Descriptor {
 
 }  // namespace
 
-MappedFile::MappedFile(std::filesystem::path path, std::span<const std::byte> bytes)
-    : path_(std::move(path)), bytes_(bytes) {}
+MappedFile::MappedFile(std::filesystem::path path, std::span<const std::byte> bytes,
+                       int64_t modified_ns)
+    : path_(std::move(path)), bytes_(bytes), modified_ns_(modified_ns) {}
 
 MappedFile::~MappedFile() {
   ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
@@ -41,8 +42,9 @@ Expected<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesyst
   if (address == MAP_FAILED)
     return error(ErrorCode::kUnavailable, "{}: cannot be mapped: {}", path.string(),
                  std::strerror(errno));
+  const int64_t modified = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
   return std::shared_ptr<const MappedFile>(
-      new MappedFile(path, {static_cast<const std::byte*>(address), size}));
+      new MappedFile(path, {static_cast<const std::byte*>(address), size}, modified));
 }
 
 }  // namespace looseleaf

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -23,11 +24,14 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
+  // When the mapped file was last written: nanoseconds since the epoch.
+  int64_t modified_ns() const { return modified_ns_; }
 
  private:
-  MappedFile(std::filesystem::path path, std::span<const std::byte> bytes);
+  MappedFile(std::filesystem::path path, std::span<const std::byte> bytes, int64_t modified_ns);
   std::filesystem::path path_;
   std::span<const std::byte> bytes_;
+  int64_t modified_ns_;
 };
 
 }  // namespace looseleaf

@@ -17,8 +17,9 @@ std::string describe_weight_types(const Model& model) {
           &layer.down})
       count(*matrix);
   std::vector<std::pair<std::string_view, int>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
+  });
   std::string text;
   for (const auto& [name, number] : sorted)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, number);

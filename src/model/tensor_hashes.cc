@@ -26,14 +26,6 @@ std::string sidecar_path(const MappedFile& file) {
   return file.path().string() + ".looseleaf-hashes";
 }
 
-// Nanoseconds since the epoch; 0: not known, or another file stands there by now.
-int64_t modified_time(const MappedFile& file) {
-  struct stat info;
-  if (::stat(file.path().c_str(), &info) != 0) return 0;
-  if (static_cast<uint64_t>(info.st_size) != file.bytes().size()) return 0;
-  return int64_t{info.st_mtim.tv_sec} * kSecond + info.st_mtim.tv_nsec;
-}
-
 std::string first_lines(const MappedFile& file, int64_t modified) {
   return fmt::format("{}file {} {}\n", kTitle, file.bytes().size(), modified);
 }
@@ -68,7 +60,7 @@ TensorHashes::TensorHashes(std::span<const std::shared_ptr<const MappedFile>> fi
   for (const auto& mapped : files) {
     File& file = files_.emplace_back();
     file.file = mapped.get();
-    if (mapped->bytes().size() >= least_bytes) file.modified = modified_time(*mapped);
+    if (mapped->bytes().size() >= least_bytes) file.modified = mapped->modified_ns();
     if (file.modified == 0 || !read(file)) file.ranges.clear();
   }
 }
@@ -121,8 +113,6 @@ void TensorHashes::write(const File& file) {
   // A file written this moment may be written again within one tick of its clock, unseen.
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   if (std::chrono::nanoseconds(now).count() - file.modified < 2 * kSecond) return;
-  // It was replaced while it was read: these hashes may belong to the old one.
-  if (modified_time(*file.file) != file.modified) return;
   std::string text = first_lines(*file.file, file.modified);
   for (const auto& [range, hash] : file.ranges)
     text += fmt::format("{} {} {:016x}\n", range.first, range.second, hash);

@@ -37,7 +37,11 @@ inline Ids joined(Ids a, const Ids& b) {
   return a;
 }
 
-inline Document document(Ids tokens) { return {.tokens = std::move(tokens)}; }
+inline Document document(Ids tokens) {
+  Document document;
+  document.tokens = std::move(tokens);
+  return document;
+}
 
 // A greedy completion that says how sure it was of each token.
 inline Request completion(const Ids& prefix, const std::vector<Ids>& documents, const Ids& prompt,

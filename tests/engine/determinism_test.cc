@@ -65,7 +65,7 @@ TEST_P(DeterminismTest, AfterOthersEqualsAlone) {
   ask(engine, request(prefix, documents, joined(prompt, ids(70, 3))));
   ask(engine, request(Ids(prefix.begin(), prefix.begin() + 9), documents, prompt));
   expect_same_bits(expected, ask(engine, r));
-  for (const char* other : {"full", "prefix", "block", "reuse", "block:inplace=1"}) {
+  for (const char* other : {"full", "prefix", "block", "reuse"}) {
     SCOPED_TRACE(other);
     ask(engine, completion(prefix, documents, joined(prompt, ids(5, 4)), other));
     ask(engine, completion(prefix, reversed, prompt, other));
@@ -114,10 +114,19 @@ INSTANTIATE_TEST_SUITE_P(Methods, DeterminismTest,
                                          Setup{"prefix", "prefix", "auto"},
                                          Setup{"block", "block", "auto"},
                                          Setup{"block_f32", "block", "f32"},
-                                         Setup{"inplace", "block:inplace=1", "auto"},
                                          Setup{"reuse", "reuse", "auto"},
                                          Setup{"reuse_q8_0", "reuse", "q8_0"}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Keys that are moved in place are rounded at every place where they stood.
+TEST(DeterminismInplace, IsRefused) {
+  Engine engine = load_engine({.deterministic = true});
+  const auto answer = engine.ask(completion({}, {ids(3, 1)}, ids(3, 2), "block:inplace=1"));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(answer.error().param, "method");
+  EXPECT_EQ(engine.cache_stats().used_bytes, 0);
+}
 
 // Widths that fill no vector register: the last columns of a product are added one by one, in
 // kernels of four rows and of one.
