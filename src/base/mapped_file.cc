@@ -29,7 +29,8 @@ MappedFile::~MappedFile() {
 }
 
 Expected<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without O_NONBLOCK a pipe would wait for its writer here.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0)
     return error(ErrorCode::kNotFound, "{}: cannot be opened: {}", path.string(),
                  std::strerror(errno));

@@ -36,7 +36,8 @@ std::string AnswerText::finish() {
   if (tokenizer_ != nullptr && !stopped_) {
     const StopStrings::Released released = stops_.push(detokenizer_->finish());
     release(released.text);
-    if (!released.stop && !stopped_) release(stops_.finish());
+    if (released.stop) stopped_ = true;
+    if (!stopped_) release(stops_.finish());
   }
   return std::move(text_);
 }

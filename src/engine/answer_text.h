@@ -22,6 +22,7 @@ class AnswerText {
   bool push(int32_t token);
   // Releases what was held back. Nothing is pushed afterwards.
   std::string finish();
+  bool stopped() const { return stopped_; }  // by a stop string or the caller
 
  private:
   AnswerText(const Tokenizer* tokenizer, StopStrings stops, const OnText& on_text);

@@ -1,5 +1,6 @@
 // From a prompt to a Sequence: what is there already, and room for what is not.
 #include <algorithm>
+#include <set>
 
 #include "base/stopwatch.h"
 #include "engine/chunk_prefill.h"
@@ -39,6 +40,7 @@ class Binder {
 
   Expected<Sequence> bind() {
     const auto pieces = pieces_for(prompt_, method_.info->storage);
+    LL_RETURN_IF_ERROR(check_limit(pieces));
     // What values of text depend on besides the path: model, types, tenant.
     place_ = core_.prefixes.root(fmt::format(
         "{}|{}|{}|{}", core_.fingerprint, kv_type_name(core_.options.kv_type),
@@ -57,6 +59,26 @@ class Binder {
   }
 
  private:
+  // What can never fit is refused before anything gives way to it.
+  Status check_limit(const std::vector<PromptPiece>& pieces) const {
+    const int64_t text_page = core_.private_layout.page_bytes();
+    const int64_t chunk_page = core_.chunk_layout.page_bytes();
+    const bool copies = method_.info->storage == DocumentStorage::kCopy && !inplace_;
+    int64_t bytes = 0;
+    std::set<std::vector<int32_t>> counted;
+    for (const PromptPiece& piece : pieces) {
+      const int64_t pages = pages_for(static_cast<int>(piece.tokens.size()));
+      if (!piece.is_chunk()) bytes += pages * text_page;
+      if (piece.is_chunk() && copies) bytes += pages * chunk_page;
+      if (piece.is_chunk() && counted.insert(piece.tokens).second) bytes += pages * chunk_page;
+    }
+    if (bytes <= core_.pool.limit_bytes()) return {};
+    return error(ErrorCode::kUnavailable,
+                 "keys and values: the prompt needs {} bytes, more than the limit of {}; raise "
+                 "--cache-bytes or shorten the prompt",
+                 bytes, core_.pool.limit_bytes());
+  }
+
   Status bind_chunk(const PromptPiece& piece) {
     const Stopwatch watch;
     LL_ASSIGN(AcquiredChunk acquired,

@@ -79,6 +79,10 @@ Expected<RenderedChat> render_chat(const std::vector<Message>& messages,
     if (messages[i].role == "user") last_user = i;
   if (!documents.empty() && last_user == messages.size())
     return field_error("documents", "there is no user message to put them in");
+  if (!documents.empty() && places_documents(messages[last_user]))
+    return field_error("documents",
+                       "the last user message has documents among its content parts; give all of "
+                       "them there");
 
   Writer writer;
   RenderedChat chat;
@@ -99,7 +103,7 @@ Expected<RenderedChat> render_chat(const std::vector<Message>& messages,
     const std::string open = fmt::format("{}{}\n", kStart, message.role);
     writer.write(open, Origin::kTemplate);
     if (i == 0) chat.opening.append(open, Origin::kTemplate);
-    if (i == last_user && !documents.empty() && !places_documents(message)) {
+    if (i == last_user && !documents.empty()) {
       writer.write(layout.intro, Origin::kData);
       for (const Document& document : documents) writer.insert(document);
       LL_ASSIGN(const std::string question, render_question(layout, text_of(message)));

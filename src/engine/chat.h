@@ -22,11 +22,11 @@ struct RenderedChat {
 };
 
 // Renders messages in the ChatML layout with the answer's opening at the end. `documents` stand at
-// the start of the last user message, behind the layout's intro, unless content parts place their own;
-// then the last user message's text is written by the layout's question pattern.
+// the start of the last user message, behind the layout's intro, and its text is written by the
+// layout's question pattern. A last user message that places documents itself stays as it is.
 // The documents are pointed to: REQUIRES that messages and documents outlive the result.
 // Errors: kUnsupported (the model's template is not ChatML), kInvalidArgument (no user message for
-// the documents, a role that the layout does not know).
+// the documents, or one that has its own; an unknown role).
 Expected<RenderedChat> render_chat(const std::vector<Message>& messages,
                                    const std::vector<Document>& documents, const Layout& layout,
                                    const Tokenizer& tokenizer);

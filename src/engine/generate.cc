@@ -85,6 +85,7 @@ class Generation {
       }
     }
     answer.text = text_.finish();
+    if (text_.stopped()) answer.finish_reason = "stop";
     answer.timings.decode_ms = started.ms() - first_token_ms;
     answer.ttft_ms = first_token_ms;
     if (answer.tokens.size() > 1)

@@ -72,6 +72,11 @@ Expected<ResolvedOptions> resolve_options(const EngineOptions& options, const Mo
             kv_type("kv-type", options.kv_type, options.exact ? KvType::kF32 : KvType::kF16));
   LL_ASSIGN(resolved.private_kv_type,
             kv_type("private-kv-type", options.private_kv_type, KvType::kF32));
+  if (options.exact &&
+      (resolved.kv_type != KvType::kF32 || resolved.private_kv_type != KvType::kF32))
+    return error(ErrorCode::kUsage, "--exact keeps everything in f32: leave out --{} {}",
+                 resolved.kv_type != KvType::kF32 ? "kv-type" : "private-kv-type",
+                 resolved.kv_type != KvType::kF32 ? options.kv_type : options.private_kv_type);
   resolved.exact = options.exact;
   resolved.deterministic = options.deterministic;
   return resolved;

@@ -35,11 +35,7 @@ class Builder {
 
   Expected<Prompt> completion() {
     LL_ASSIGN(layout_, resolve_layout(request_.layout, false));
-    std::vector<int32_t> opening;
-    if (request_.prefix) {
-      LL_RETURN_IF_ERROR(add_raw("prefix", *request_.prefix));
-      if (!prompt_.pieces.empty()) opening = prompt_.pieces[0].tokens;
-    }
+    LL_ASSIGN(std::vector<int32_t> opening, completion_opening());
     for (const Document& document : request_.documents) LL_RETURN_IF_ERROR(add_document(document));
     LL_RETURN_IF_ERROR(add_raw("prompt", *request_.prompt));
     return finish(std::move(opening));
@@ -48,20 +44,35 @@ class Builder {
   Expected<Prompt> document_alone(const Document& document) {
     const bool system = !request_.messages.empty() && request_.messages[0].role == "system";
     LL_ASSIGN(layout_, resolve_layout(request_.layout, system));
-    LL_RETURN_IF_ERROR(add_document(document));
     std::vector<int32_t> opening;
-    if (context_.tokenizer != nullptr && request_.encoding_prefix != "none") {
-      const std::vector<Message> question = {{.role = "user", .content = {std::string()}}};
-      const auto& messages = request_.messages.empty() ? question : request_.messages;
-      if (const auto chat = render_chat(messages, {}, layout_, *context_.tokenizer)) {
-        LL_ASSIGN(opening, context_.tokenizer->encode(chat->opening));
-      }
+    if (request_.prefix || request_.prompt) {
+      LL_ASSIGN(opening, completion_opening());
+      prompt_.pieces.clear();
+    } else {
+      LL_ASSIGN(opening, chat_opening());
     }
+    LL_RETURN_IF_ERROR(add_document(document));
     LL_RETURN_IF_ERROR(set_encoding_prefix(std::move(opening)));
     return std::move(prompt_);
   }
 
  private:
+  // Adds the text before the documents. Gives its tokens.
+  Expected<std::vector<int32_t>> completion_opening() {
+    if (request_.prefix) LL_RETURN_IF_ERROR(add_raw("prefix", *request_.prefix));
+    return prompt_.pieces.empty() ? std::vector<int32_t>() : prompt_.pieces[0].tokens;
+  }
+
+  // What the chat template puts before the first message's content; nothing for a model without one.
+  Expected<std::vector<int32_t>> chat_opening() const {
+    if (context_.tokenizer == nullptr) return std::vector<int32_t>();
+    const std::vector<Message> question = {{.role = "user", .content = {std::string()}}};
+    const auto& messages = request_.messages.empty() ? question : request_.messages;
+    const auto chat = render_chat(messages, {}, layout_, *context_.tokenizer);
+    if (!chat) return std::vector<int32_t>();
+    return context_.tokenizer->encode(chat->opening);
+  }
+
   Expected<const Tokenizer*> tokenizer_for(std::string_view what) const {
     if (context_.tokenizer == nullptr)
       return error(ErrorCode::kUnsupported, "{} needs a tokenizer, and this model has none{}{}; {}",
@@ -145,8 +156,10 @@ class Builder {
       const int32_t bos = context_.tokenizer != nullptr ? context_.tokenizer->spec().bos : -1;
       if (bos >= 0) {
         prompt_.encoding_prefix = {bos};
-      } else if (!opening.empty()) {
-        prompt_.encoding_prefix = {opening[0]};
+      } else {
+        // The model's, not the request's: chats and completions share their chunks.
+        LL_ASSIGN(const std::vector<int32_t> chat, chat_opening());
+        if (!chat.empty()) prompt_.encoding_prefix = {chat[0]};
       }
     } else if (name != "none") {
       return field_error("encoding_prefix", "'{}' is not one of none, bos, header", name);

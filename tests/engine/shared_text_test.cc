@@ -51,7 +51,8 @@ TEST(SharedTextTest, NextTurnFindsGeneratedTokens) {
     r.max_tokens = 21;
     const Answer answer = ask(engine, r);
     // The last generated token of the turn before was never run.
-    if (turn > 0) EXPECT_EQ(answer.cached_tokens, static_cast<int>(prompt.size()) - 7 - 1);
+    const int known = turn == 0 ? 0 : static_cast<int>(prompt.size()) - 7 - 1;
+    EXPECT_EQ(answer.cached_tokens, known);
     prompt = joined(joined(prompt, answer.tokens), ids(7, static_cast<uint64_t>(turn + 2)));
     expect_idle(engine);
   }
