@@ -79,7 +79,7 @@ std::string describe_methods() {
                               {"summary", fmt::format("the default: {} with documents, {} without",
                                                       auto_method(true), auto_method(false))},
                               {"options", json::array()},
-                              {"citation", ""}});
+                              {"citation", "docs/design.md"}});
   for (const MethodInfo* info : methods_table()) {
     json::array options;
     for (const MethodOption& o : info->options)
