@@ -159,8 +159,10 @@ Expected<std::string> prefill_document(EngineCore& core, const Document& documen
                                        const Request& request) {
   LL_ASSIGN(const Prompt prompt, build_document(prompt_context(core), document, request));
   LL_RETURN_IF_ERROR(check_context(core, prompt));
+  // The regime of the shortest prompt that can hold it.
+  const auto rope = core.rope_for(prompt.tokens());
   auto acquired = acquire_chunk(core, prompt.pieces[0].tokens, prompt.encoding_prefix,
-                                request.cache_salt, "");
+                                request.cache_salt, "", *rope);
   if (!acquired) return as_kv_budget(std::move(acquired).error());
   return acquired->chunk->id();
 }

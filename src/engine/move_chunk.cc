@@ -4,7 +4,7 @@
 
 namespace looseleaf {
 
-Status move_chunk(EngineCore& core, Binding& binding, bool inplace) {
+Status move_chunk(EngineCore& core, const RopeRegime& rope, Binding& binding, bool inplace) {
   Chunk& chunk = *binding.chunk;
   const int count = chunk.tokens();
   const bool alone = binding.chunk.use_count() == 2;
@@ -16,7 +16,7 @@ Status move_chunk(EngineCore& core, Binding& binding, bool inplace) {
     LL_RETURN_IF_ERROR(target->extend(core.pool, count));
   }
 
-  const std::vector<float> turn = core.forward.turn(binding.position - chunk.stored_at);
+  const std::vector<float> turn = Forward::turn(rope, binding.position - chunk.stored_at);
   Segment source = chunk.kv.segment(chunk.stored_at);
   source.turn = turn;
   std::vector<int32_t> tokens(static_cast<size_t>(count));

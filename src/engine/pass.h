@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/segment.h"
+#include "model/rope.h"
 
 namespace looseleaf {
 
@@ -19,8 +20,11 @@ struct PassRow {
   int32_t group = 0;
 };
 
-// What the rows of one sequence see, in prompt order.
-using PassGroup = std::vector<SegmentUse>;
+// The rows of one sequence.
+struct PassGroup {
+  std::vector<SegmentUse> uses;      // what they see, in prompt order
+  const RopeRegime* rope = nullptr;  // how their positions become angles; never null in a pass
+};
 
 struct Pass {
   std::vector<PassRow> rows;      // by falling depth (see sort_rows)

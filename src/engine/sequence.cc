@@ -51,7 +51,7 @@ Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logit
       base.segments.push_back(run->segment());
       for (int i = run->computed; i < static_cast<int>(run->tokens.size()); ++i)
         pending.push_back({run, static_cast<int32_t>(base.groups.size()), i});
-      base.groups.push_back(before);
+      base.groups.push_back({before, sequence.rope.get()});
     } else {
       base.segments.push_back(std::get<Binding>(part).segment());
     }

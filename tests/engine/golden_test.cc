@@ -29,13 +29,14 @@ Sequence sequence_at_offsets(EngineCore& core, const GoldenCase& c) {
   Sequence sequence;
   sequence.root = core.prefixes.root("golden");
   sequence.method = "reuse";
+  sequence.rope = core.rope_for(c.tail_offset + static_cast<int>(c.tail.size()));
   if (!c.header.empty()) sequence.parts.emplace_back(text_run(core, c.header, c.header_offset));
   for (size_t i = 0; i < c.documents.size(); ++i) {
-    auto acquired = value_of(acquire_chunk(core, c.documents[i], c.encoding_prefix, "", ""));
+    auto acquired = value_of(acquire_chunk(core, c.documents[i], c.encoding_prefix, "", "", *sequence.rope));
     sequence.parts.emplace_back(Binding{.chunk = acquired.chunk,
                                         .position = c.offsets[i],
                                         .copy = {},
-                                        .turn = core.forward.turn(c.offsets[i])});
+                                        .turn = Forward::turn(*sequence.rope, c.offsets[i])});
   }
   sequence.parts.emplace_back(text_run(core, c.tail, c.tail_offset));
   return sequence;
