@@ -129,6 +129,9 @@ def gguf_file(path):
         window=get("attention.sliding_window", 0),
     )
     extra = {} if family == "phi3" else {"head_dim": head_dim}
+    if family == "llama":
+        biases = "model.layers.0.self_attn.q_proj.bias" in weights
+        extra |= {"attention_bias": biases, "mlp_bias": biases}
     if family == "phi3":
         extra["sliding_window"] = ours.window or None
         extra["pad_token_id"] = None

@@ -77,10 +77,11 @@ class Spec:
 
 def small(name, form, dtype, seed, **rest):
     """A model that takes token lists only."""
-    return Spec(name, form, dtype, seed, tokenizer=False, **({"vocab": 96} | rest))
+    sizes = {"vocab": 64, "intermediate": 48}
+    return Spec(name, form, dtype, seed, tokenizer=False, **(sizes | rest))
 
 
-PHI = {"family": "phi3", "heads": 2, "kv_heads": 1, "rotary_dims": 12}  # heads * head_dim is hidden
+PHI = {"family": "phi3", "intermediate": 64, "heads": 2, "kv_heads": 1, "rotary_dims": 12}  # heads * head_dim is hidden
 K_BLOCKS = {
     "hidden": 256,
     "intermediate": 32,
@@ -102,8 +103,8 @@ SPECS = [
     Spec("llama_q8_0", "gguf", "Q8_0", seed=6, layers=3, tied=True, rope=PLAIN),
     Spec("llama_q4_0", "gguf", "Q4_0", seed=7, layers=3, rope=PLAIN),
     Spec("llama_q4_1", "gguf", "Q4_1", seed=8, layers=3, rope=PLAIN),
-    small("llama_q5_0", "gguf", "Q5_0", seed=9, rope=PLAIN),
-    small("llama_q5_1", "gguf", "Q5_1", seed=10, rope=PLAIN),
+    small("llama_q5_0", "gguf", "Q5_0", seed=9, rope=PLAIN, intermediate=64),
+    small("llama_q5_1", "gguf", "Q5_1", seed=10, rope=PLAIN, intermediate=64),
     small("llama_k_high", "gguf", "K_HIGH", seed=11, **K_BLOCKS),
     small("llama_k_low", "gguf", "K_LOW", seed=12, **K_BLOCKS),
     small("llama_bias_hf", "hf", "F16", seed=13, rope=LINEAR, biases="all"),
@@ -111,12 +112,12 @@ SPECS = [
     small("llama_dynamic_hf", "hf", "F16", seed=15, rope=DYNAMIC, context=80, kinds=("full",)),
     small("qwen2_hf", "hf", "BF16", seed=16, family="qwen2", rope=PLAIN, biases="qkv", tied=True),
     small("qwen2_yarn_hf", "hf", "F16", seed=17, family="qwen2", rope=YARN, biases="qkv"),
-    small("qwen2_yarn", "gguf", "Q8_0", seed=18, family="qwen2", rope=YARN, biases="qkv"),
+    small("qwen2_yarn", "gguf", "Q8_0", seed=18, family="qwen2", rope=YARN, biases="qkv", intermediate=64),
     small("qwen3_hf", "hf", "BF16", 19, family="qwen3", rope=OTHER_THETA, rope_spelling="new"),
     small("qwen3_yarn_hf", "hf", "F16", 20, family="qwen3", rope=YARN_IN_FULL, rope_spelling="new"),
     small("qwen3", "gguf", "F16", seed=21, family="qwen3", rope=PLAIN, tied=True),
     small("qwen3_yarn_mscale_hf", "hf", "F16", seed=22, family="qwen3", rope=YARN_MSCALE),
-    small("mistral_hf", "hf", "BF16", seed=23, family="mistral", rope=PLAIN, window=20),
+    small("mistral_hf", "hf", "BF16", seed=23, family="mistral", rope=PLAIN, window=40),
     small("phi3_hf", "hf", "F16", seed=24, rope=PLAIN, window=30, **PHI),
     small("phi3_longrope_hf", "hf", "BF16", seed=25, rope=LONGROPE, tied=True, **PHI),
     small("phi3_longrope", "gguf", "Q8_0", seed=26, rope=LONGROPE, tied=True, **PHI),
