@@ -91,8 +91,7 @@ class Binder {
                                 position_, acquired.computed ? "computed" : "host",
                                 acquired.miss_reason});
     if (!acquired.computed) sequence_.cached_tokens += tokens;
-    if (place_)
-      place_ = core_.prefixes.find_chunk(place_, acquired.chunk->key, sequence_.method);
+    if (place_) place_ = core_.prefixes.find_chunk(place_, acquired.chunk->key, sequence_.method);
 
     Binding binding{
         .chunk = std::move(acquired.chunk), .position = position_, .copy = {}, .turn = {}};
@@ -106,8 +105,8 @@ class Binder {
   }
 
   Status bind_text(const PromptPiece& piece, bool last) {
-    const bool private_documents = method_.info->storage == DocumentStorage::kPrivate &&
-                                   last && prompt_.has_documents();
+    const bool private_documents =
+        method_.info->storage == DocumentStorage::kPrivate && last && prompt_.has_documents();
     TextRun run{.position = position_,
                 .tokens = piece.tokens,
                 .kv = KvRun(core_.private_layout),

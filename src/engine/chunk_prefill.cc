@@ -40,11 +40,11 @@ Expected<AcquiredChunk> acquire_chunk(EngineCore& core, const std::vector<int32_
                                       const std::string& salt, const std::string& variant,
                                       const RopeRegime& rope) {
   if (!can_reuse_chunks(core.model->config.rope))
-    return tl::unexpected(
-        Error{ErrorCode::kUnsupported,
-              "method: with dynamic NTK scaling keys depend on the prompt's length, so that no chunk "
-              "can be reused: use method full or prefix",
-              "method"});
+    return tl::unexpected(Error{
+        ErrorCode::kUnsupported,
+        "method: with dynamic NTK scaling keys depend on the prompt's length, so that no chunk "
+        "can be reused: use method full or prefix",
+        "method"});
   ChunkIdentity identity{
       .fingerprint = core.fingerprint,
       .rope_regime = rope.name,
@@ -59,7 +59,8 @@ Expected<AcquiredChunk> acquire_chunk(EngineCore& core, const std::vector<int32_
 
   ChunkHandle prefix;
   if (!encoding_prefix.empty()) {
-    LL_ASSIGN(const AcquiredChunk acquired, acquire_chunk(core, encoding_prefix, {}, salt, "", rope));
+    LL_ASSIGN(const AcquiredChunk acquired,
+              acquire_chunk(core, encoding_prefix, {}, salt, "", rope));
     prefix = acquired.chunk;
   }
   auto chunk = std::make_shared<Chunk>(Chunk{std::move(identity), key, KvRun(core.chunk_layout)});

@@ -30,10 +30,13 @@ json::object rope_facts(const RopeConfig& rope) {
 // Which of a layer's matrices have biases.
 std::string bias_facts(const LayerWeights& layer) {
   std::string names;
-  for (const auto& [name, bias] :
-       {std::pair{"query", &layer.query_bias}, {"key", &layer.key_bias},
-        {"value", &layer.value_bias}, {"output", &layer.attention_output_bias},
-        {"gate", &layer.gate_bias}, {"up", &layer.up_bias}, {"down", &layer.down_bias}})
+  for (const auto& [name, bias] : {std::pair{"query", &layer.query_bias},
+                                   {"key", &layer.key_bias},
+                                   {"value", &layer.value_bias},
+                                   {"output", &layer.attention_output_bias},
+                                   {"gate", &layer.gate_bias},
+                                   {"up", &layer.up_bias},
+                                   {"down", &layer.down_bias}})
     if (!bias->empty()) names += (names.empty() ? "" : ", ") + std::string(name);
   return names.empty() ? "none" : names;
 }
@@ -57,9 +60,7 @@ json::value tokenizer_facts(const EngineCore& core) {
 std::string describe_engine(const EngineCore& core) {
   const Model& model = *core.model;
   const ModelConfig& c = model.config;
-  const auto token_bytes = [](const KvLayout& layout) {
-    return layout.page_bytes() / kPageTokens;
-  };
+  const auto token_bytes = [](const KvLayout& layout) { return layout.page_bytes() / kPageTokens; };
   return json::serialize(json::object{
       {"path", model.path},
       {"format", model.format},
@@ -79,8 +80,8 @@ std::string describe_engine(const EngineCore& core) {
       {"biases", bias_facts(model.layers.front())},
       {"rope", rope_facts(c.rope)},
       {"tied", model.tied},
-      {"weights", json::object{{"bytes", model.weight_bytes},
-                               {"types", describe_weight_types(model)}}},
+      {"weights",
+       json::object{{"bytes", model.weight_bytes}, {"types", describe_weight_types(model)}}},
       {"fingerprint", core.fingerprint},
       {"tokenizer", tokenizer_facts(core)},
       {"engine", json::object{{"device", core.device->name()},

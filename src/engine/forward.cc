@@ -7,26 +7,24 @@ namespace looseleaf {
 
 // Buffers of one pass, and what stays the same through its layers.
 struct Forward::Scratch {
-  float* x;          // [rows, hidden] the residual stream
-  float* normed;     // [rows, hidden]
-  float* query;      // [rows, heads * head_dim]
-  float* key;        // [rows, kv_heads * head_dim]
-  float* value;      // [rows, kv_heads * head_dim]
-  float* attention;  // [rows, heads * head_dim]
-  float* gate;       // [rows, ffn]
-  float* up;         // [rows, ffn]
+  float* x;                 // [rows, hidden] the residual stream
+  float* normed;            // [rows, hidden]
+  float* query;             // [rows, heads * head_dim]
+  float* key;               // [rows, kv_heads * head_dim]
+  float* value;             // [rows, kv_heads * head_dim]
+  float* attention;         // [rows, heads * head_dim]
+  float* gate;              // [rows, ffn]
+  float* up;                // [rows, ffn]
   std::span<float> angles;  // [rows][2][rotary dims / 2]
 
-  std::vector<int32_t> positions;               // [rows]
-  std::vector<KvSlot> slots;                    // [rows]
+  std::vector<int32_t> positions;                // [rows]
+  std::vector<KvSlot> slots;                     // [rows]
   std::vector<std::vector<int32_t>> group_rows;  // [groups] ascending
   std::vector<RowGroup> groups;
 };
 
 Forward::Forward(const Model& model, Device& device)
-    : model_(model),
-      device_(device),
-      memory_(nullptr, [](std::byte*) {}) {}
+    : model_(model), device_(device), memory_(nullptr, [](std::byte*) {}) {}
 
 std::vector<float> Forward::turn(const RopeRegime& rope, int shift) {
   std::vector<float> turn(2 * rope.frequencies.size());

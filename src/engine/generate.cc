@@ -27,16 +27,18 @@ tl::unexpected<Error> as_kv_budget(Error cause) {
   return tl::unexpected(std::move(cause));
 }
 
-// A chunk that is moved in place is rounded with each move: its bits depend on where it stood before.
+// A chunk that is moved in place is rounded with each move: its bits depend on where it stood
+// before.
 Status check_deterministic(const EngineCore& core, const Method& method) {
   if (!core.options.deterministic || method.info->storage != DocumentStorage::kCopy ||
       !method.flag("inplace"))
     return {};
-  return tl::unexpected(Error{ErrorCode::kUnsupported,
-                              fmt::format("method: {} leaves chunks with other bits after each move; "
-                                          "use block, or an engine without --deterministic",
-                                          method.canonical()),
-                              "method"});
+  return tl::unexpected(
+      Error{ErrorCode::kUnsupported,
+            fmt::format("method: {} leaves chunks with other bits after each move; "
+                        "use block, or an engine without --deterministic",
+                        method.canonical()),
+            "method"});
 }
 
 PromptContext prompt_context(const EngineCore& core) {
@@ -122,8 +124,8 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   LL_ASSIGN(const Prompt prompt, build_prompt(prompt_context(core), request));
   LL_ASSIGN(const Method method, parse_method(request.method, prompt.has_documents()));
   LL_RETURN_IF_ERROR(check_deterministic(core, method));
-  LL_ASSIGN(SamplingParams params, resolve_sampling(request.sampling, core.model->generation,
-                                                    core.model->config.vocab));
+  LL_ASSIGN(SamplingParams params,
+            resolve_sampling(request.sampling, core.model->generation, core.model->config.vocab));
   LL_ASSIGN(AnswerText text, AnswerText::create(core.tokenizer.get(), request, on_text));
   LL_RETURN_IF_ERROR(check_context(core, prompt));
 

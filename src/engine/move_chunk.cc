@@ -25,8 +25,7 @@ Status move_chunk(EngineCore& core, const RopeRegime& rope, Binding& binding, bo
   for (const int32_t token : tokens) slots.push_back(target->slot(token));
   const ModelConfig& config = core.model->config;
   for (int layer = 0; layer < config.layers; ++layer)
-    core.device->gather(
-        {layer, config.rope.dims, config.rope.pairs, &source, tokens, slots});
+    core.device->gather({layer, config.rope.dims, config.rope.pairs, &source, tokens, slots});
   if (rewrite) chunk.stored_at = binding.position;
   return {};
 }

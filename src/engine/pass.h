@@ -16,7 +16,7 @@ struct PassRow {
   // depth: the number of layers for a row whose logits are wanted, one less for one that only
   // leaves keys and values behind.
   int32_t depth = 0;
-  KvSlot slot;           // where its keys and values go
+  KvSlot slot;  // where its keys and values go
   int32_t group = 0;
 };
 
@@ -30,7 +30,7 @@ struct Pass {
   std::vector<PassRow> rows;      // by falling depth (see sort_rows)
   std::vector<Segment> segments;  // views of memory that the caller keeps alive
   std::vector<PassGroup> groups;
-  int outputs = 0;                // rows [0, outputs) give logits; their depth is the layer count
+  int outputs = 0;  // rows [0, outputs) give logits; their depth is the layer count
 
   // Brings rows into order of falling depth, keeping the order among equals, so that the rows that
   // are active in a layer are always the first ones.

@@ -14,8 +14,9 @@ constexpr int kChunkTokens = 6, kTextTokens = 3;
 constexpr int kFar = 4099;  // a prime: no pair is back where it was
 constexpr int kCompared = 8;
 
-// Nats by which log-probabilities may differ. Turning keys costs float32 little; the text's own keys
-// are rounded to their type at other angles in each place. A wrong turn costs more than any of these.
+// Nats by which log-probabilities may differ. Turning keys costs float32 little; the text's own
+// keys are rounded to their type at other angles in each place. A wrong turn costs more than any of
+// these.
 double bound(KvType private_type) {
   switch (private_type) {
     case KvType::kF32:
@@ -79,8 +80,7 @@ Status test_regime(EngineCore& core, const std::shared_ptr<const RopeRegime>& ro
                  "{:.4f} at position 0: its rotary dimensions ({} of {}) or scaling ({}) are not "
                  "what its metadata say",
                  core.model->path, kFar, token, got, expected, core.model->config.rope.dims,
-                 core.model->config.head_dim,
-                 rope_scaling_name(core.model->config.rope.scaling));
+                 core.model->config.head_dim, rope_scaling_name(core.model->config.rope.scaling));
   }
   return {};
 }

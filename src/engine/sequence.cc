@@ -86,7 +86,8 @@ void publish(EngineCore& core, const Sequence& sequence) {
     for (int first = 0; first < run.computed; first += kPageTokens) {
       const int count = std::min(kPageTokens, run.computed - first);
       place = core.prefixes.insert(
-          place, std::span(run.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(count)),
+          place,
+          std::span(run.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(count)),
           run.kv.pages()[static_cast<size_t>(first / kPageTokens)]);
     }
     if (run.computed < static_cast<int>(run.tokens.size())) return;

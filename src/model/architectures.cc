@@ -19,8 +19,7 @@ constexpr std::array kArchitectures = {&kLlama, &kMistral, &kPhi3, &kQwen2, &kQw
 std::string known(std::string_view Architecture::*name) {
   std::string names;
   for (const Architecture* family : kArchitectures)
-    if (!(family->*name).empty())
-      names += (names.empty() ? "" : ", ") + std::string(family->*name);
+    if (!(family->*name).empty()) names += (names.empty() ? "" : ", ") + std::string(family->*name);
   return names;
 }
 
@@ -38,7 +37,8 @@ Status check_scaling(const RopeConfig& rope, std::string_view where) {
   constexpr double kPositive = std::numeric_limits<double>::min();
   for (const auto& [name, value, least, used] :
        {Number{"factor", rope.factor, kPositive, !long_rope},
-        Number{"original context", rope.original_context, 1, llama3 || yarn || long_rope || dynamic},
+        Number{"original context", rope.original_context, 1,
+               llama3 || yarn || long_rope || dynamic},
         Number{"low_freq_factor", rope.low_frequency_factor, kPositive, llama3},
         Number{"high_freq_factor", rope.high_frequency_factor, kPositive, llama3},
         Number{"beta_fast", rope.beta_fast, kPositive, yarn},

@@ -10,8 +10,8 @@
 
 namespace looseleaf {
 
-// What a file calls the tensor of each role, without ".weight" and ".bias"; {} is the layer. "": the
-// family has no such tensor.
+// What a file calls the tensor of each role, without ".weight" and ".bias"; {} is the layer. "":
+// the family has no such tensor.
 struct TensorNames {
   std::string_view embedding, output_norm, output;
   std::string_view attention_norm, query, key, value;
@@ -28,7 +28,7 @@ struct TensorNames {
 // What a file says beside the shape.
 struct DeclaredWeights {
   // Where a file does not say, the tensors that it has decide.
-  std::optional<bool> tied;  // the output matrix is the embedding
+  std::optional<bool> tied;            // the output matrix is the embedding
   std::optional<bool> attention_bias;  // of query, key and value
   std::optional<bool> attention_output_bias, mlp_bias;
 };

@@ -67,9 +67,10 @@ void add(Sha256& out, TensorHashes& hashes, const LayerWeights& layer) {
   for (const WeightMatrix* matrix : {&layer.query, &layer.key, &layer.value,
                                      &layer.attention_output, &layer.gate, &layer.up, &layer.down})
     add(out, hashes, *matrix);
-  for (const auto* values : {&layer.attention_norm, &layer.query_norm, &layer.key_norm, &layer.query_bias, &layer.key_bias,
-                             &layer.value_bias, &layer.attention_output_bias, &layer.ffn_norm,
-                             &layer.gate_bias, &layer.up_bias, &layer.down_bias})
+  for (const auto* values :
+       {&layer.attention_norm, &layer.query_norm, &layer.key_norm, &layer.query_bias,
+        &layer.key_bias, &layer.value_bias, &layer.attention_output_bias, &layer.ffn_norm,
+        &layer.gate_bias, &layer.up_bias, &layer.down_bias})
     add(out, *values);
 }
 

@@ -69,8 +69,8 @@ class GgufFile {
   const TensorTable& tensors() const { return tensors_; }
 
   bool has(std::string_view key) const { return metadata_.contains(key); }
-  // T: bool, int32_t, uint16_t, uint32_t, int64_t, uint64_t (any integer type whose value fits), float or
-  // double (any floating-point type), std::string_view, std::span<const std::string_view>,
+  // T: bool, int32_t, uint16_t, uint32_t, int64_t, uint64_t (any integer type whose value fits),
+  // float or double (any floating-point type), std::string_view, std::span<const std::string_view>,
   // GgufNumbers<int32_t>, GgufNumbers<float>.
   // Errors: kCorrupt (no such key, another type, a value that does not fit).
   template <typename T>

@@ -19,8 +19,9 @@ Expected<Split> split_of(const GgufFile& file) {
   LL_ASSIGN(split.number, file.get<uint16_t>("split.no"));
   LL_ASSIGN(split.tensors, file.find<int64_t>("split.tensors.count"));
   if (split.number >= split.count)
-    return error(ErrorCode::kCorrupt, "{}: split.no is {} of {} parts, counted from 0: get it again",
-                 file.path(), split.number, split.count);
+    return error(ErrorCode::kCorrupt,
+                 "{}: split.no is {} of {} parts, counted from 0: get it again", file.path(),
+                 split.number, split.count);
   return split;
 }
 

@@ -17,12 +17,12 @@ enum class RopePairs : uint8_t {
 // How the frequencies base^(-2j / dims) are changed for longer contexts.
 enum class RopeScaling : uint8_t {
   kNone,
-  kLinear,      // all divided by `factor`
-  kLlama3,      // wavelengths above original_context / low_frequency_factor divided by `factor`, those
-                // below original_context / high_frequency_factor kept, between them interpolated
-  kYarn,        // 2309.00071: pairs that make fewer than `beta_slow` turns in the original context
-                // divided by `factor`, those that make more than `beta_fast` kept, a ramp over pairs
-                // between them
+  kLinear,  // all divided by `factor`
+  kLlama3,  // wavelengths above original_context / low_frequency_factor divided by `factor`, those
+            // below original_context / high_frequency_factor kept, between them interpolated
+  kYarn,    // 2309.00071: pairs that make fewer than `beta_slow` turns in the original context
+            // divided by `factor`, those that make more than `beta_fast` kept, a ramp over pairs
+            // between them
   kLongRope,    // 2402.13753: `divisors` up to the original context, `long_divisors` beyond it
   kDynamicNtk,  // beyond the original context the base grows with the prompt's length
 };
@@ -38,7 +38,7 @@ struct RopeConfig {
   double original_context = 0;  // positions before scaling: llama3, yarn, longrope, dynamic
   double low_frequency_factor = 1, high_frequency_factor = 4;  // llama3
   double beta_fast = 32, beta_slow = 1;                        // yarn, in turns
-  bool truncate = true;                                        // yarn: the ramp's ends are whole pairs
+  bool truncate = true;  // yarn: the ramp's ends are whole pairs
   // [dims/2] or empty: each frequency is divided by these (`rope_freqs`, LongRoPE's short factors).
   std::vector<float> divisors;
   std::vector<float> long_divisors;  // [dims/2] LongRoPE's long factors

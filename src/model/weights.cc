@@ -100,7 +100,8 @@ class Assigner {
     std::vector<float>* bias;
   };
 
-  // Each part under its own name or, where the family has one matrix for all, as a view of its rows.
+  // Each part under its own name or, where the family has one matrix for all, as a view of its
+  // rows.
   Status split_matrix(std::string_view fused, int layer, int64_t cols, std::vector<Part> parts,
                       std::optional<bool> declared_bias) {
     if (fused.empty()) {

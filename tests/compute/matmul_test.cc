@@ -78,8 +78,7 @@ TEST_P(MatmulTest, MatchesFloat64) {
         std::vector<float> bias(static_cast<size_t>(outputs));
         for (float& value : bias) value = normal(random);
         std::vector<float> weights(static_cast<size_t>(outputs * cols));
-        for (int64_t r = 0; r < outputs; ++r)
-          w.matrix.dequantize_row(r, weights.data() + r * cols);
+        for (int64_t r = 0; r < outputs; ++r) w.matrix.dequantize_row(r, weights.data() + r * cols);
         for (const bool deterministic : {false, true})
           for (const bool accumulate : {false, true}) {
             std::vector<float> y(static_cast<size_t>(rows * outputs),

@@ -1,5 +1,6 @@
-// ALiBi has nothing to rotate: a chunk's keys are the same everywhere, and the bias comes from prompt
-// positions. No model family here has it, so a golden model is given slopes in place of its RoPE.
+// ALiBi has nothing to rotate: a chunk's keys are the same everywhere, and the bias comes from
+// prompt positions. No model family here has it, so a golden model is given slopes in place of its
+// RoPE.
 #include <cmath>
 
 #include "engine/chunk_prefill.h"
@@ -82,7 +83,8 @@ TEST(Alibi, ReuseIsTheMaskForm) {
   const auto expected = masked_pass(*core);
   EXPECT_LT(largest_difference(answer(*core, "reuse"), expected), 1e-4);
   EXPECT_LT(largest_difference(answer(*core, "block"), expected), 1e-4);
-  // The test would not notice a bias that is left out, or counted from the chunk's start, otherwise.
+  // The test would not notice a bias that is left out, or counted from the chunk's start,
+  // otherwise.
   EXPECT_GT(largest_difference(answer(*core, "full"), expected), 1e-2);
   auto model = std::make_shared<Model>(*core->model);
   model->config.alibi_slopes.clear();

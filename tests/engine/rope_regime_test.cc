@@ -1,5 +1,5 @@
-// Prompts of several lengths on one engine: LongRoPE's two regimes keep chunks and text of their own,
-// dynamic NTK keeps none.
+// Prompts of several lengths on one engine: LongRoPE's two regimes keep chunks and text of their
+// own, dynamic NTK keeps none.
 #include "engine/chunk_prefill.h"
 #include "engine/self_test.h"
 #include "engine/sequence.h"
@@ -10,8 +10,7 @@ namespace looseleaf {
 namespace {
 
 std::unique_ptr<EngineCore> core_of(const char* model) {
-  return make_core(golden_dir() / model,
-                   {.threads = 2, .cache_bytes = 64 << 20, .exact = true});
+  return make_core(golden_dir() / model, {.threads = 2, .cache_bytes = 64 << 20, .exact = true});
 }
 
 std::vector<int32_t> ids(int count, int seed) {
@@ -68,8 +67,7 @@ TEST(RopeRegimes, DynamicNtkRefusesReuse) {
   const auto core = core_of("llama_dynamic_hf");
   const Prompt prompt = make_prompt(ids(4, 1), {ids(20, 2)}, ids(5, 3), {});
   for (const char* method : {"reuse", "block", "auto"}) {
-    const auto refused =
-        bind_prompt(*core, prompt, value_of(parse_method(method, true)), "");
+    const auto refused = bind_prompt(*core, prompt, value_of(parse_method(method, true)), "");
     ASSERT_FALSE(refused) << method;
     EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
     EXPECT_EQ(refused.error().param, "method");
@@ -108,10 +106,9 @@ TEST(SelfTest, EveryKindOfModelPasses) {
   for (const char* model : {"llama_f32.gguf", "qwen2_yarn.gguf", "qwen3_hf", "mistral_hf",
                             "phi3_longrope.gguf", "phi3_hf", "llama_dynamic_hf"})
     for (const char* type : {"f32", "f16", "bf16", "q8_0"}) {
-      const auto core = make_core(golden_dir() / model, {.threads = 1,
-                                                         .cache_bytes = 64 << 20,
-                                                         .kv_type = type,
-                                                         .private_kv_type = type});
+      const auto core = make_core(
+          golden_dir() / model,
+          {.threads = 1, .cache_bytes = 64 << 20, .kv_type = type, .private_kv_type = type});
       const Status status = self_test(*core);
       EXPECT_TRUE(status) << type << ": " << status.error().message;
       EXPECT_EQ(core->pool.used_bytes(), 0);
@@ -122,8 +119,8 @@ TEST(SelfTest, EveryKindOfModelPasses) {
 TEST(SelfTest, WeightsThatAreNoNumbersAreNamed) {
   auto model = std::make_shared<Model>(*value_of(load_model(golden_dir() / "llama_f32.gguf")));
   model->layers[1].ffn_norm[3] = 3e38f;
-  const auto options = value_of(resolve_options({.threads = 1, .cache_bytes = 64 << 20},
-                                                model->config));
+  const auto options =
+      value_of(resolve_options({.threads = 1, .cache_bytes = 64 << 20}, model->config));
   EngineCore core(model, nullptr, "", options);
   const Status status = self_test(core);
   ASSERT_FALSE(status);
@@ -132,10 +129,11 @@ TEST(SelfTest, WeightsThatAreNoNumbersAreNamed) {
 
 TEST(SelfTest, FrequenciesThatCannotBeAddedAreFound) {
   auto model = std::make_shared<Model>(*value_of(load_model(golden_dir() / "llama_f32.gguf")));
-  // 1e30 radians a position: float64 cannot tell such an angle, so a turn is not the difference of two.
+  // 1e30 radians a position: float64 cannot tell such an angle, so a turn is not the difference of
+  // two.
   model->config.rope.divisors.assign(static_cast<size_t>(model->config.rope.dims / 2), 1e-30f);
-  const auto options = value_of(resolve_options({.threads = 1, .cache_bytes = 64 << 20},
-                                                model->config));
+  const auto options =
+      value_of(resolve_options({.threads = 1, .cache_bytes = 64 << 20}, model->config));
   EngineCore core(model, nullptr, "", options);
   const Status status = self_test(core);
   ASSERT_FALSE(status);

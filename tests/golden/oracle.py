@@ -52,7 +52,7 @@ def _rotary(self, x, position_ids):
 
 
 def in_float64(model, ours):
-    """`ours`: the reference.Llama of the same model, whose rope must be what transformers has in float32."""
+    """`ours`: the reference.Llama of the same model; transformers must have its rope in float32."""
     _, module, prefix = FAMILIES[model.config.model_type]
     getattr(module, prefix + "RMSNorm").forward = _norm
     module.eager_attention_forward = _attention

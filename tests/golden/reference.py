@@ -1,4 +1,4 @@
-"""A small transformer of the llama kind in float64 whose keys are cached unrotated and rotated to where they stand.
+"""A small transformer in float64 whose keys are cached unrotated and rotated to where they stand.
 
 Imported by make_golden.py and smollm2.py; nothing to run here. This is one of the two ways in which
 every golden answer is computed; oracle.py holds the other.

@@ -1,7 +1,7 @@
 """Frequencies and attention factors in float64, by the papers' formulas.
 
-Imported by reference.py and its users; nothing to run here. `rope` is `rope_parameters` as in config.json, or has
-`divisors` (GGUF's rope_freqs) instead of a type.
+Imported by reference.py and its users; nothing to run here. `rope` is `rope_parameters` as in
+config.json, or has `divisors` (GGUF's rope_freqs) instead of a type.
 """
 
 import math
@@ -14,7 +14,8 @@ def _yarn_slowed(rope, dims):
 
     def pair(turns):
         original = rope["original_max_position_embeddings"]
-        return dims * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(rope["rope_theta"]))
+        base = rope["rope_theta"]
+        return dims * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
 
     low, high = pair(rope.get("beta_fast") or 32), pair(rope.get("beta_slow") or 1)
     if rope.get("truncate", True):

@@ -36,7 +36,12 @@ YARN = {
     "factor": 4.0,
     "original_max_position_embeddings": 64,
 }
-YARN_IN_FULL = YARN | {"beta_fast": 8.0, "beta_slow": 0.5, "truncate": False, "attention_factor": 1.2}
+YARN_IN_FULL = YARN | {
+    "beta_fast": 8.0,
+    "beta_slow": 0.5,
+    "truncate": False,
+    "attention_factor": 1.2,
+}
 YARN_MSCALE = YARN | {"mscale": 1.0, "mscale_all_dim": 0.4}
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
 LONGROPE = {
@@ -81,7 +86,9 @@ def small(name, form, dtype, seed, **rest):
     return Spec(name, form, dtype, seed, tokenizer=False, **(sizes | rest))
 
 
-PHI = {"family": "phi3", "intermediate": 64, "heads": 2, "kv_heads": 1, "rotary_dims": 12}  # heads * head_dim is hidden
+# heads * head_dim is hidden, since the family has no head_dim of its own.
+PHI = {"family": "phi3", "intermediate": 64, "heads": 2, "kv_heads": 1, "rotary_dims": 12}
+WIDE_QWEN2 = {"family": "qwen2", "intermediate": 64, "biases": "qkv"}  # rows of whole blocks
 K_BLOCKS = {
     "hidden": 256,
     "intermediate": 32,
@@ -112,7 +119,7 @@ SPECS = [
     small("llama_dynamic_hf", "hf", "F16", seed=15, rope=DYNAMIC, context=80, kinds=("full",)),
     small("qwen2_hf", "hf", "BF16", seed=16, family="qwen2", rope=PLAIN, biases="qkv", tied=True),
     small("qwen2_yarn_hf", "hf", "F16", seed=17, family="qwen2", rope=YARN, biases="qkv"),
-    small("qwen2_yarn", "gguf", "Q8_0", seed=18, family="qwen2", rope=YARN, biases="qkv", intermediate=64),
+    small("qwen2_yarn", "gguf", "Q8_0", seed=18, rope=YARN, **WIDE_QWEN2),
     small("qwen3_hf", "hf", "BF16", 19, family="qwen3", rope=OTHER_THETA, rope_spelling="new"),
     small("qwen3_yarn_hf", "hf", "F16", 20, family="qwen3", rope=YARN_IN_FULL, rope_spelling="new"),
     small("qwen3", "gguf", "F16", seed=21, family="qwen3", rope=PLAIN, tied=True),

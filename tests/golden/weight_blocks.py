@@ -1,9 +1,10 @@
-"""Writes models/weight_blocks.json: blocks of every quantized GGUF type and what the `gguf` package makes of them.
+"""Writes models/weight_blocks.json: blocks of every quantized GGUF type and their values.
 
     python weight_blocks.py
 
-The bytes are random; the scales are, in turn, ordinary, the largest half, the smallest subnormal, negative, and zero.
-Values are float32, little-endian, in base64 as the bytes are.
+The values are those of the `gguf` package: float32, little-endian, in base64 as the bytes are. The
+bytes are random; the scales are, in turn, ordinary, the largest half, the smallest subnormal,
+negative, and zero.
 """
 
 import base64

@@ -23,7 +23,8 @@ FILE_TYPE = {
     "K_HIGH": 15,
     "BF16": 32,
 }
-# Mixtures as quantizers make them: another type for each role; rows that are no multiple of 256 get a type of 32.
+# Mixtures as quantizers make them: another type for each role; rows that are no multiple of 256 get
+# a type in blocks of 32.
 MIXTURES = {
     "K_HIGH": {
         "token_embd": "Q6_K",
@@ -47,7 +48,14 @@ MIXTURES = {
     },
 }
 # Types that the gguf package only reads: bytes at which a block has its halves (d, then dmin).
-READ_ONLY = {"Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0]}
+READ_ONLY = {
+    "Q2_K": [80, 82],
+    "Q3_K": [108],
+    "Q4_K": [0, 2],
+    "Q5_K": [0, 2],
+    "Q6_K": [208],
+    "IQ4_NL": [0],
+}
 # dmin / d that leaves weights about 0: the mean of the codes.
 CENTRE = {"Q2_K": 1.5, "Q4_K": 7.5, "Q5_K": 15.5}
 LAYER_NAMES = {

@@ -4,69 +4,16 @@
 #include <functional>
 
 #include "model/model.h"
+#include "tiny_families.h"
 #include "tiny_safetensors.h"
 
 namespace looseleaf {
 namespace {
 
+using tiny::gguf_of, tiny::phi3, tiny::phi3_long_rope, tiny::qwen2, tiny::qwen3, tiny::replaced;
+
 constexpr auto kCorrupt = ErrorCode::kCorrupt;
 constexpr auto kUnsupported = ErrorCode::kUnsupported;
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
-// The tiny llama's file under another family's name.
-GgufBuilder gguf_of(std::string_view family) {
-  GgufBuilder out = tiny::gguf();
-  out.set_string("general.architecture", family);
-  for (auto& entry : out.entries)
-    entry.key = replaced(entry.key, "llama.", std::string(family) + ".");
-  return out;
-}
-
-GgufBuilder qwen2() {
-  GgufBuilder out = gguf_of("qwen2");
-  out.add("blk.0.attn_q.bias", {8}, tiny::kF32Id, tiny::floats(8, 1));
-  out.add("blk.0.attn_k.bias", {4}, tiny::kF32Id, tiny::floats(4, 2));
-  out.add("blk.0.attn_v.bias", {4}, tiny::kF32Id, tiny::floats(4, 3));
-  return out;
-}
-
-GgufBuilder qwen3() {
-  GgufBuilder out = gguf_of("qwen3");
-  out.add("blk.0.attn_q_norm.weight", {4}, tiny::kF32Id, tiny::floats(4, 1));
-  out.add("blk.0.attn_k_norm.weight", {4}, tiny::kF32Id, tiny::floats(4, 2));
-  return out;
-}
-
-// The same rows in fused matrices.
-GgufBuilder phi3() {
-  GgufBuilder out = gguf_of("phi3");
-  const auto fuse = [&](std::string_view name, const std::vector<std::string>& parts) {
-    std::string bytes;
-    uint64_t rows = 0;
-    for (const auto& part : parts) {
-      bytes += out.tensor(part).bytes;
-      rows += out.tensor(part).shape[1];
-      out.remove_tensor(part);
-    }
-    out.add(name, {tiny::kHidden, rows}, tiny::kF32Id, bytes);
-  };
-  fuse("blk.0.attn_qkv.weight",
-       {"blk.0.attn_q.weight", "blk.0.attn_k.weight", "blk.0.attn_v.weight"});
-  fuse("fused", {"blk.0.ffn_gate.weight", "blk.0.ffn_up.weight"});
-  out.tensor("fused").name = "blk.0.ffn_up.weight";
-  return out;
-}
-
-void add_long_rope(GgufBuilder& out) {
-  out.add("rope_factors_short.weight", {2}, tiny::kF32Id, raw(1.0f) + raw(2.0f));
-  out.add("rope_factors_long.weight", {2}, tiny::kF32Id, raw(1.0f) + raw(16.0f));
-  out.set_u32("phi3.rope.scaling.original_context_length", 32);
-}
 
 Expected<std::shared_ptr<const Model>> load(const GgufBuilder& builder) {
   const TempFolder folder;
@@ -147,8 +94,11 @@ TEST(Families, Phi3MatricesAreViewsOfTheFusedOnes) {
   const auto apart = load_good(tiny::gguf());
   ASSERT_NE(fused, nullptr);
   const LayerWeights &a = fused->layers[0], &b = apart->layers[0];
-  for (const auto& [one, other] : {std::pair{&a.query, &b.query}, {&a.key, &b.key},
-                                   {&a.value, &b.value}, {&a.gate, &b.gate}, {&a.up, &b.up}}) {
+  for (const auto& [one, other] : {std::pair{&a.query, &b.query},
+                                   {&a.key, &b.key},
+                                   {&a.value, &b.value},
+                                   {&a.gate, &b.gate},
+                                   {&a.up, &b.up}}) {
     ASSERT_EQ(one->bytes(), other->bytes());
     EXPECT_EQ(std::memcmp(one->data, other->data, static_cast<size_t>(one->bytes())), 0);
   }
@@ -169,8 +119,7 @@ TEST(Families, Phi3HeadsTurnInPart) {
 }
 
 TEST(Families, LongRopeFromTensors) {
-  GgufBuilder builder = phi3();
-  add_long_rope(builder);
+  GgufBuilder builder = phi3_long_rope();
   builder.set_f32("phi3.rope.scaling.attn_factor", 1.25f);
   const auto model = load_good(builder);
   ASSERT_NE(model, nullptr);
@@ -198,10 +147,10 @@ TEST(Families, EachBrokenLongRopeIsNamed) {
       // Metadata that lie about the rotary dimensions.
       {"'rope_factors_short.weight': shape [2]: the configuration says [1]",
        [](auto& b) { b.set_u32("phi3.rope.dimension_count", 2); }},
-      {"divisor -1", [](auto& b) {
-         b.tensor("rope_factors_short.weight").bytes = raw(1.0f) + raw(-1.0f);
-       }},
-      {"element 1 is nan", [](auto& b) {
+      {"divisor -1",
+       [](auto& b) { b.tensor("rope_factors_short.weight").bytes = raw(1.0f) + raw(-1.0f); }},
+      {"element 1 is nan",
+       [](auto& b) {
          b.tensor("rope_factors_long.weight").bytes = raw(1.0f) + raw(std::nanf(""));
        }},
       {"'phi3.rope.scaling.original_context_length', which longrope needs",
@@ -215,8 +164,7 @@ TEST(Families, EachBrokenLongRopeIsNamed) {
   };
   for (const auto& [part, damage] : cases) {
     SCOPED_TRACE(part);
-    GgufBuilder builder = phi3();
-    add_long_rope(builder);
+    GgufBuilder builder = phi3_long_rope();
     damage(builder);
     expect_error(load(builder), kCorrupt, part);
   }
@@ -231,10 +179,11 @@ TEST(Families, WindowsAreThoseOfTheConfiguration) {
                             "\"use_sliding_window\":true,\"sliding_window\":64,"
                             "\"max_window_layers\":1,"})
     EXPECT_EQ(qwen2_folder().config(extra).sliding_window, 0) << extra;
-  EXPECT_EQ(qwen2_folder()
-                .config("\"use_sliding_window\":true,\"sliding_window\":64,\"max_window_layers\":0,")
-                .sliding_window,
-            64);
+  EXPECT_EQ(
+      qwen2_folder()
+          .config("\"use_sliding_window\":true,\"sliding_window\":64,\"max_window_layers\":0,")
+          .sliding_window,
+      64);
   expect_error(mistral_folder().load("\"sliding_window\":0,"), kCorrupt, "sliding_window is 0");
   expect_error(mistral_folder().load("\"sliding_window\":-3,"), kCorrupt, "sliding_window is -3");
   expect_error(mistral_folder().load("\"sliding_window\":2147483648,"), kCorrupt,
@@ -322,8 +271,7 @@ TEST(RopeSpellings, YarnInGguf) {
 TEST(RopeSpellings, LongRope) {
   const std::string factors = R"("short_factor":[1,2],"long_factor":[1.0,16.5])";
   for (const std::string& extra :
-       {R"("rope_scaling":{"type":"su",)" + factors +
-            R"(},"original_max_position_embeddings":32,)",
+       {R"("rope_scaling":{"type":"su",)" + factors + R"(},"original_max_position_embeddings":32,)",
         R"("rope_scaling":{"rope_type":"longrope",)" + factors +
             R"(,"original_max_position_embeddings":32},)",
         R"("rope_scaling":{"type":"yarn",)" + factors +

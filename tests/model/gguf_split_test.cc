@@ -29,8 +29,7 @@ std::string part_name(size_t index, size_t count) {
 }
 
 void write_parts(const TempFolder& folder, const std::vector<GgufBuilder>& all) {
-  for (size_t i = 0; i < all.size(); ++i)
-    folder.write(part_name(i, all.size()), all[i].build());
+  for (size_t i = 0; i < all.size(); ++i) folder.write(part_name(i, all.size()), all[i].build());
 }
 
 TEST(GgufSplit, FirstPartLoadsAll) {
@@ -85,14 +84,14 @@ TEST(GgufSplit, ForeignPartsAreNamed) {
        [](auto& all) { all[1].set("split.no", GgufType::kU16, uint16_t{2}); }},
       {"says that it is part 2 of 4, not part 2 of 3",
        [](auto& all) { all[1].set("split.count", GgufType::kU16, uint16_t{4}); }},
-      {"says that it is part 1 of 1, not part 2 of 3",
-       [](auto& all) { all[1].entries.clear(); }},
+      {"says that it is part 1 of 1, not part 2 of 3", [](auto& all) { all[1].entries.clear(); }},
       {"split.no is 7 of 3 parts",
        [](auto& all) { all[1].set("split.no", GgufType::kU16, uint16_t{7}); }},
       {"'split.no'", [](auto& all) { all[0].remove("split.no"); }},
       {"'split.count' is 70000, outside 0 to 65535",
        [](auto& all) { all[0].set_u32("split.count", 70000); }},
-      {"is of a 'qwen2' model", [](auto& all) { all[1].set_string("general.architecture", "qwen2"); }},
+      {"is of a 'qwen2' model",
+       [](auto& all) { all[1].set_string("general.architecture", "qwen2"); }},
       {"the same name stands in",
        [](auto& all) { all[2].tensors.push_back(all[1].tensors.front()); }},
       {"split.tensors.count is 12 and the 3 parts hold 11",

@@ -160,22 +160,34 @@ TEST(WeightTypes, SingleWeightsOfLargeBlocksByHand) {
       {"iq4_nl", {{1, kHalf}, {2 + 4, 0x0F}}, 4, 0.5f * 113},
       {"iq4_nl", {{1, kHalf}, {2 + 4, 0x80}}, 20, 0.5f * 1},
       // Weight 200 is number 72 of the second half: group 12, bits 4 and 5 of byte 8 of that half.
-      {"q2_K", {{81, kHalf}, {83, kTwo}, {12, 0x75}, {16 + 32 + 8, 0x30}}, 200, 0.5f * 5 * 3 - 2 * 7},
+      {"q2_K",
+       {{81, kHalf}, {83, kTwo}, {12, 0x75}, {16 + 32 + 8, 0x30}},
+       200,
+       0.5f * 5 * 3 - 2 * 7},
       // Group 12: its low bits are the high half of byte 4, its high ones bits 6 and 7 of byte 8.
       {"q3_K",
        {{109, kHalf}, {96 + 4, 0x50}, {96 + 8, 0xC0}, {32 + 32 + 8, 0x20}, {8, 0x40}},
-       200, 0.5f * (5 + 48 - 32) * (2 + 4 - 4)},
+       200,
+       0.5f * (5 + 48 - 32) * (2 + 4 - 4)},
       {"q3_K", {{109, kHalf}}, 0, 0.5f * -32 * -4},
       // Group 1: scale in byte 1, minimum in byte 5, codes in the high halves of the first quarter.
-      {"q4_K", {{1, kHalf}, {3, kTwo}, {4 + 1, 0x3F}, {4 + 5, 0x03}, {16 + 9, 0xE0}}, 41,
+      {"q4_K",
+       {{1, kHalf}, {3, kTwo}, {4 + 1, 0x3F}, {4 + 5, 0x03}, {16 + 9, 0xE0}},
+       41,
        0.5f * 63 * 14 - 2 * 3},
       // Group 6: low bits in byte 10, the scale's high bits in byte 2, the minimum's in byte 6.
-      {"q4_K", {{1, kHalf}, {3, kTwo}, {4 + 10, 0x21}, {4 + 2, 0x80}, {4 + 6, 0x40}, {16 + 96, 0x0B}},
-       192, 0.5f * (1 + 32) * 11 - 2 * (2 + 16)},
-      {"q5_K", {{1, kHalf}, {3, kTwo}, {4 + 10, 0x21}, {4 + 2, 0x80}, {16, 0x40}, {48 + 96, 0x0B}},
-       192, 0.5f * (1 + 32) * (11 + 16) - 2 * 2},
+      {"q4_K",
+       {{1, kHalf}, {3, kTwo}, {4 + 10, 0x21}, {4 + 2, 0x80}, {4 + 6, 0x40}, {16 + 96, 0x0B}},
+       192,
+       0.5f * (1 + 32) * 11 - 2 * (2 + 16)},
+      {"q5_K",
+       {{1, kHalf}, {3, kTwo}, {4 + 10, 0x21}, {4 + 2, 0x80}, {16, 0x40}, {48 + 96, 0x0B}},
+       192,
+       0.5f * (1 + 32) * (11 + 16) - 2 * 2},
       // Weight 200 is number 72 of the second half: high four bits of byte 8, bits 4 and 5.
-      {"q6_K", {{209, kHalf}, {192 + 12, 0xFE}, {64 + 8, 0x90}, {128 + 32 + 8, 0x30}}, 200,
+      {"q6_K",
+       {{209, kHalf}, {192 + 12, 0xFE}, {64 + 8, 0x90}, {128 + 32 + 8, 0x30}},
+       200,
        0.5f * -2 * (9 + 48 - 32)},
   };
   for (const HandBlock& c : cases) {
@@ -192,7 +204,8 @@ std::string from_base64(std::string_view text) {
   int count = 0;
   for (const char c : text) {
     const size_t digit =
-        std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(c);
+        std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+            .find(c);
     if (digit == std::string_view::npos) break;  // the padding
     bits = bits << 6 | static_cast<uint32_t>(digit);
     if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8));

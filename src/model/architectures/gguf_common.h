@@ -8,10 +8,10 @@
 namespace looseleaf {
 
 struct GgufFamily {
-  std::string_view name;          // general.architecture, which its keys begin with
+  std::string_view name;  // general.architecture, which its keys begin with
   RopePairs pairs = RopePairs::kHalves;
-  bool partial_rotary = false;    // heads may turn in some of their dimensions only
-  bool long_rope = false;         // rope_factors_short and rope_factors_long are known
+  bool partial_rotary = false;  // heads may turn in some of their dimensions only
+  bool long_rope = false;       // rope_factors_short and rope_factors_long are known
   bool sliding_window = false;
 };
 

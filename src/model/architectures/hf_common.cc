@@ -47,8 +47,8 @@ Expected<ModelConfig> config_from_json(const JsonView& json, const HfFamily& fam
   if (divided && (config.heads < 1 || config.hidden % config.heads != 0))
     return error(ErrorCode::kCorrupt, "{}: {} num_attention_heads do not divide hidden_size {}",
                  json.where(), config.heads, config.hidden);
-  config.head_dim = divided ? config.hidden / config.heads
-                            : head_dim.value_or(family.default_head_dim);
+  config.head_dim =
+      divided ? config.hidden / config.heads : head_dim.value_or(family.default_head_dim);
   LL_ASSIGN(config.rope, rope_from_json(json, family, config.head_dim, config.context_length));
   config.context_length = scaled_context(config.rope, config.context_length);
   return config;

@@ -57,8 +57,9 @@ Expected<int> rotary_dims(const JsonView& config, const std::optional<JsonView>&
     return error(ErrorCode::kUnsupported, "{}: partial_rotary_factor {} is not run for {}",
                  config.where(), part, family.name);
   if (!(part > 0 && part <= 1))
-    return error(ErrorCode::kCorrupt, "{}: partial_rotary_factor is {}: it must be above 0, up to 1",
-                 config.where(), part);
+    return error(ErrorCode::kCorrupt,
+                 "{}: partial_rotary_factor is {}: it must be above 0, up to 1", config.where(),
+                 part);
   return static_cast<int>(head_dim * part);
 }
 
@@ -162,10 +163,11 @@ Expected<RopeConfig> rope_from_json(const JsonView& config, const HfFamily& fami
     rope.original_context = context;
     LL_ASSIGN(rope.factor, scaling->get<double>("factor"));
   } else {
-    return error(ErrorCode::kUnsupported,
-                 "{}: rope type {} is not run by this build, only default, linear, dynamic, llama3, "
-                 "yarn and longrope",
-                 scaling->where(), quote(type));
+    return error(
+        ErrorCode::kUnsupported,
+        "{}: rope type {} is not run by this build, only default, linear, dynamic, llama3, "
+        "yarn and longrope",
+        scaling->where(), quote(type));
   }
   return rope;
 }

@@ -24,11 +24,10 @@ constexpr TensorNames gguf_names() {
 
 Expected<Declaration> from_gguf(const GgufFile& file) {
   Declaration out;
-  LL_ASSIGN(out.config,
-            config_from_gguf(file, {.name = "phi3",
-                                    .partial_rotary = true,
-                                    .long_rope = true,
-                                    .sliding_window = true}));
+  LL_ASSIGN(out.config, config_from_gguf(file, {.name = "phi3",
+                                                .partial_rotary = true,
+                                                .long_rope = true,
+                                                .sliding_window = true}));
   return out;
 }
 
@@ -50,8 +49,8 @@ extern constinit const Architecture kPhi3 = {
     .from_gguf = from_gguf,
     .from_json = from_json,
     .gguf_tensors = gguf_names(),
-    .hf_tensors = fused(kHfNames, "model.layers.{}.self_attn.qkv_proj",
-                        "model.layers.{}.mlp.gate_up_proj"),
+    .hf_tensors =
+        fused(kHfNames, "model.layers.{}.self_attn.qkv_proj", "model.layers.{}.mlp.gate_up_proj"),
 };
 
 }  // namespace looseleaf

@@ -3,7 +3,8 @@
 //   bytes 2..3     dmin, binary16
 //   bytes 4..15    the eight s and m (k_scales.h)
 //   bytes 16..47   bit g of byte i: the fifth bit of q[32 g + i]
-//   bytes 48..175  four quarters of 32 bytes: byte i of a quarter holds the low four bits of q[i] of
+//   bytes 48..175  four quarters of 32 bytes: byte i of a quarter holds the low four bits of q[i]
+//   of
 //                  its 64 weights in its low half and those of q[i + 32] in its high half
 #include "model/weight_type.h"
 #include "model/weight_types/half.h"
