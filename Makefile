@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 CLANG_FORMAT ?= clang-format
 
-configure = cmake -S . -G Ninja $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --log-level=WARNING
+configure = cmake -S . -G Ninja $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 compile = cmake --build $(1) -j $(JOBS)
 
 # The first Python that has what the scripts and tests import; asked for when a recipe runs, after setup.
@@ -16,13 +16,17 @@ PYTHON = $(or $(shell for python in python3 /usr/bin/python3; do \
   "$$python" -c 'import pip, pytest' 2>/dev/null && echo "$$python" && break; done), \
   $(error no python3 with pip and pytest: run 'make setup'))
 
+# $(1): a build folder, $(2): more flags. Tells of what failed, was skipped, and the sums.
+run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS) $(2) \
+  | sed -E -e '/^ +Start +[0-9]+: /d' -e '/^ *[0-9]+\/[0-9]+ Test .* Passed +[0-9.]+ sec/d'
+
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: build setup demo test sanitize sanitize-address sanitize-thread bench-ttft fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
-	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF
+	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
 	@$(call compile,$(BUILD)) --target looseleaf_cli looseleaf
 
 setup: ## install what is needed from the system's packages (sudo where not root)
@@ -33,31 +37,30 @@ demo: setup ## set up, build, fetch a small model, answer from examples/document
 	@model="$$($(PYTHON) scripts/fetch_model.py)"; scripts/demo.sh "$$model"
 
 test: setup ## set up, build, fetch a small model, run every test
-	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=ON
+	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=ON >/dev/null
 	@$(call compile,$(BUILD))
 	@export LOOSELEAF_SMOLLM2="$$($(PYTHON) scripts/fetch_model.py)"; \
 	  export LOOSELEAF_BIN=$(abspath $(BUILD))/bin/looseleaf LOOSELEAF_GOLDEN_DIR=$(CURDIR)/tests/golden/models; \
-	  ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --progress -j $(JOBS); \
+	  $(call run_ctest,$(BUILD)); \
 	  $(PYTHON) -B -m pytest -q -o cache_dir=$(abspath $(BUILD))/pytest tests
 
 sanitize: sanitize-address sanitize-thread ## the unit tests under the address, undefined and thread sanitizers
 
 sanitizer = $(configure) -B build-$(1) -DLOOSELEAF_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1
-sanitized_tests = ctest --test-dir build-$(1) -L unit --output-on-failure --no-tests=error --progress -j $(JOBS)
 
 sanitize-address: setup
-	@$(call sanitizer,asan) -DLOOSELEAF_SANITIZE=address,undefined
+	@$(call sanitizer,asan) -DLOOSELEAF_SANITIZE=address,undefined >/dev/null
 	@$(call compile,build-asan) --target unit_tests
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
-	  $(call sanitized_tests,asan)
+	  $(call run_ctest,build-asan,-L unit)
 
 # Without oneDNN: its OpenMP runtime is not instrumented. Without address randomization where that may be turned
 # off: older thread sanitizers refuse the memory maps of newer kernels.
 sanitize-thread: setup
-	@$(call sanitizer,tsan) -DLOOSELEAF_SANITIZE=thread -DLOOSELEAF_ONEDNN=OFF
+	@$(call sanitizer,tsan) -DLOOSELEAF_SANITIZE=thread -DLOOSELEAF_ONEDNN=OFF >/dev/null
 	@$(call compile,build-tsan) --target unit_tests
 	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call sanitized_tests,tsan)
+	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call run_ctest,build-tsan,-L unit)
 
 bench-ttft: build ## time to first token by method, as in the README
 	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf

@@ -126,7 +126,7 @@ struct KvBytes {
 struct Answer {
   std::string text;
   std::vector<int32_t> tokens;   // generated, the end token included
-  std::string finish_reason;     // stop | length
+  std::string finish_reason;     // stop | length (max_tokens, the context or the byte limit)
   std::vector<int32_t> prompt_tokens;
   std::vector<TokenLogprob> logprobs;  // a generated token each, where asked for
   int cached_tokens = 0;         // prompt tokens whose keys and values were there before
@@ -143,7 +143,8 @@ struct Answer {
 };
 
 // Called with each piece of the answer's text as it is generated (whole code points; the pieces add
-// up to Answer::text). Returning false ends the answer with finish_reason "stop".
+// up to Answer::text). Returning false ends the answer with finish_reason "stop". The engine is busy
+// meanwhile: calling it from here would wait for itself.
 using OnText = std::function<bool(const std::string& piece)>;
 
 // What an engine holds at the moment.

@@ -10,6 +10,7 @@ class PrefixCache::Node {
   std::string label;       // the edge that leads here: bytes of token ids, or of a chunk's name
   KvPageRef page;          // null: a root or a chunk's edge
   std::map<std::string, Place> children;  // by label
+  int depth = 0;
   int64_t uses = 0;
   double priority = 0;
 
@@ -41,16 +42,40 @@ int common_tokens(const std::string& label, const std::string& wanted) {
 
 PrefixCache::PrefixCache(KvPool& pool) : pool_(pool) { pool.add_evictable(this); }
 
+// By a list of its own: a path is as long as the longest prompt, and each node's destructor calling the
+// next would take as much stack.
+PrefixCache::~PrefixCache() {
+  std::vector<Place> doomed;
+  for (auto& [domain, root] : roots_) doomed.push_back(std::move(root));
+  while (!doomed.empty()) {
+    const Place node = std::move(doomed.back());
+    doomed.pop_back();
+    for (auto& [label, child] : node->children) doomed.push_back(std::move(child));
+    node->children.clear();
+  }
+}
+
 PrefixCache::Place PrefixCache::root(const std::string& domain) {
-  Place& root = roots_[domain];
-  if (!root) root = std::make_shared<Node>();
-  return root;
+  const auto found = roots_.find(domain);
+  if (found != roots_.end()) return found->second;
+  drop_empty_roots();  // a domain that is never used again leaves nothing behind
+  return roots_[domain] = std::make_shared<Node>();
+}
+
+void PrefixCache::drop_empty_roots() {
+  std::erase_if(roots_, [](const auto& entry) {
+    return entry.second.use_count() == 1 && entry.second->children.empty();
+  });
+}
+
+PrefixCache::Order::value_type PrefixCache::order_of(Node& node) {
+  return {node.priority, -node.depth, &node};
 }
 
 void PrefixCache::touch(Node& node) {
-  order_.erase({node.priority, &node});
+  order_.erase(order_of(node));
   node.priority = pool_.priority(++node.uses);
-  order_.insert({node.priority, &node});
+  order_.insert(order_of(node));
 }
 
 PrefixCache::Match PrefixCache::find(const Place& place, std::span<const int32_t> tokens,
@@ -91,6 +116,7 @@ PrefixCache::Place PrefixCache::child(const Place& parent, std::string label) {
   if (!node) {
     node = std::make_shared<Node>();
     node->parent = parent.get();
+    node->depth = parent->depth + 1;
     node->label = std::move(label);
   }
   touch(*node);
@@ -123,7 +149,7 @@ PrefixCache::Place PrefixCache::insert_chunk(const Place& place, const ChunkKey&
 PrefixCache::Order::const_iterator PrefixCache::next_victim() const {
   auto it = order_.begin();
   for (; it != order_.end(); ++it) {
-    const Node& node = *it->second;
+    const Node& node = *std::get<Node*>(*it);
     // A node that only its parent's map owns is held by nobody.
     if (!node.held() && node.parent->children.at(node.label).use_count() == 1) break;
   }
@@ -131,7 +157,7 @@ PrefixCache::Order::const_iterator PrefixCache::next_victim() const {
 }
 
 void PrefixCache::erase(Order::const_iterator victim) {
-  Node* node = victim->second;
+  Node* node = std::get<Node*>(*victim);
   if (node->page) bytes_ -= node->page->bytes();
   order_.erase(victim);
   const std::string label = node->label;  // outlives the node
@@ -141,21 +167,19 @@ void PrefixCache::erase(Order::const_iterator victim) {
 std::optional<double> PrefixCache::lowest_priority() const {
   const auto victim = next_victim();
   if (victim == order_.end()) return std::nullopt;
-  return victim->first;
+  return std::get<double>(*victim);
 }
 
 void PrefixCache::evict_lowest() { erase(next_victim()); }
 
 void PrefixCache::clear() {
   for (auto it = next_victim(); it != order_.end(); it = next_victim()) erase(it);
-  std::erase_if(roots_, [](const auto& entry) {
-    return entry.second.use_count() == 1 && entry.second->children.empty();
-  });
+  drop_empty_roots();
 }
 
 int64_t PrefixCache::pinned_bytes() const {
   int64_t bytes = 0;
-  for (const auto& [priority, node] : order_)
+  for (const auto& [priority, depth, node] : order_)
     if (node->page && node->page.use_count() > 1) bytes += node->page->bytes();
   return bytes;
 }

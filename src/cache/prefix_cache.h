@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cache/chunk.h"
@@ -30,6 +31,7 @@ class PrefixCache final : public Evictable {
   };
 
   explicit PrefixCache(KvPool& pool);
+  ~PrefixCache() override;
 
   // `domain` holds all that pages' values depend on besides the tokens before them.
   Place root(const std::string& domain);
@@ -52,15 +54,17 @@ class PrefixCache final : public Evictable {
   void evict_lowest() override;
 
  private:
-  using Order = std::set<std::pair<double, Node*>>;
+  using Order = std::set<std::tuple<double, int, Node*>>;  // priority, -depth, node
+  static Order::value_type order_of(Node& node);
   void touch(Node& node);
+  void drop_empty_roots();
   Order::const_iterator next_victim() const;
   void erase(Order::const_iterator victim);
   Place child(const Place& parent, std::string label);
 
   KvPool& pool_;
   std::map<std::string, Place> roots_;
-  Order order_;  // of nodes below the roots, lowest priority first
+  Order order_;  // of nodes below the roots, lowest priority first, of equals the deepest
   int64_t bytes_ = 0;
 };
 

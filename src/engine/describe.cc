@@ -99,6 +99,11 @@ std::string describe_engine(const EngineCore& core) {
 
 std::string describe_methods() {
   json::array list;
+  list.push_back(json::object{{"name", "auto"},
+                              {"summary", fmt::format("the default: {} with documents, {} without",
+                                                      auto_method(true), auto_method(false))},
+                              {"options", json::array()},
+                              {"citation", ""}});
   for (const MethodInfo* info : methods_table()) {
     json::array options;
     for (const MethodOption& o : info->options)

@@ -72,7 +72,8 @@ class Generation {
     double first_token_ms = 0;
     for (int n = 0; n < most; ++n) {
       if (n > 0) {
-        LL_RETURN_IF_ERROR(append_token(core_, sequence_, answer.tokens.back()));
+        // The byte limit bounds an answer as the context does: what is generated so far stands.
+        if (!append_token(core_, sequence_, answer.tokens.back())) break;
         LL_RETURN_IF_ERROR(compute_text(core_, sequence_, logits_));
       }
       const int32_t token = sampler_.sample(logits_);

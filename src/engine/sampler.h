@@ -23,7 +23,7 @@ struct SamplingParams {
   float repetition_penalty = 1;
   float presence_penalty = 0;
   float frequency_penalty = 0;
-  std::vector<std::pair<int32_t, float>> logit_bias;
+  std::vector<std::pair<int32_t, float>> logit_bias = {};
   uint64_t seed = 0;
 };
 

@@ -11,9 +11,6 @@ extern const MethodInfo kFull, kPrefix, kBlock, kReuse;
 namespace {
 
 constexpr std::array kTable = {&kFull, &kPrefix, &kBlock, &kReuse};
-// What "auto" stands for with documents and without.
-constexpr std::string_view kAutoWithDocuments = "reuse";
-constexpr std::string_view kAutoWithout = "prefix";
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -36,11 +33,12 @@ std::string join_names(const Range& range, Name name) {
 
 std::span<const MethodInfo* const> methods_table() { return kTable; }
 
+std::string_view auto_method(bool has_documents) { return has_documents ? "reuse" : "prefix"; }
+
 std::string Method::canonical() const {
   std::string text(info->name);
   for (const MethodOption& option : info->options) {
-    const std::string& value = options.at(std::string(option.name));
-    if (value != option.default_value) text += fmt::format(":{}={}", option.name, value);
+    text += fmt::format(":{}={}", option.name, options.at(std::string(option.name)));
   }
   return text;
 }
@@ -48,7 +46,7 @@ std::string Method::canonical() const {
 Expected<Method> parse_method(std::string_view text, bool has_documents) {
   const auto parts = split(text, ':');
   std::string_view name = parts[0];
-  if (name == "auto") name = has_documents ? kAutoWithDocuments : kAutoWithout;
+  if (name == "auto") name = auto_method(has_documents);
   const auto found = std::find_if(kTable.begin(), kTable.end(),
                                   [&](const MethodInfo* m) { return m->name == name; });
   if (found == kTable.end())

@@ -44,6 +44,9 @@ struct Method {
 
 std::span<const MethodInfo* const> methods_table();
 
+// What "auto" stands for.
+std::string_view auto_method(bool has_documents);
+
 // `text`: NAME[:NUMBER][:key=value]...; "auto" becomes the method that it stands for.
 // Errors: kInvalidArgument (unknown name or option, with those that there are; a value out of range).
 Expected<Method> parse_method(std::string_view text, bool has_documents);

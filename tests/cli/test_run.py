@@ -238,7 +238,8 @@ def test_wrong_usage(args, said):
     (["run", MODEL, "-q", "Why?", "--doc", "-"], "standard input: is empty"),
     (["run", MODEL, "--request", "no/such.json"], "no/such.json"),
     (["run", MODEL, "--requests", "no/such.jsonl"], "no/such.jsonl"),
-    (["run", MODEL, "-q", "x " * 50_000], "context"),
+    (["run", MODEL, "-q", "x " * 100, "--ctx", "64"], "context of 64"),
+    (["run", MODEL, "-q", "Why?", "--cache-bytes", "1K"], "cache-bytes"),
 ])
 def test_refused_data(args, said):
     assert_refused(looseleaf(*args), REFUSED, said)
@@ -336,7 +337,8 @@ def test_flags_are_the_defaults_of_bodies(tmp_path):
 
 
 def test_command_line_before_environment_before_file(tmp_path):
-    (tmp_path / "c.toml").write_text('max-tokens = 9\nignore_eos = true\n[inspect]\nthreads = 1\n[run]\nmax-tokens = 5\n')
+    (tmp_path / "c.toml").write_text("max-tokens = 9\nignore_eos = true\n"
+                                     "[inspect]\nthreads = 1\n[run]\nmax-tokens = 5\n")
     config = ("--config", str(tmp_path / "c.toml"))
     environment = {"LOOSELEAF_ARG_MAX_TOKENS": "3"}
 

@@ -19,7 +19,8 @@ double rounding(KvType type, double value, double largest) {
     case KvType::kF32: return 0;
     case KvType::kF16: return std::max(std::abs(value) * 0x1p-11, 0x1p-25);
     case KvType::kBF16: return std::abs(value) * 0x1p-8;
-    case KvType::kQ8_0: return largest / 127 * (0.5 + 0x1p-4);  // the scale is rounded to f16
+    // Half a code; the scale is rounded up to f16, by 2^-10 of itself or the least subnormal.
+    case KvType::kQ8_0: return 0.5 * (largest / 127 * (1 + 0x1p-10) + 0x1p-24) * (1 + 1e-4);
   }
   return 0;
 }
@@ -29,7 +30,7 @@ TEST_P(KvTypeTest, RoundTripWithinRounding) {
   for (const int dim : {1, 2, 15, 16, 33, 64, 80, 128}) {
     const KvLayout layout{GetParam(), 1, 1, dim};
     std::vector<std::byte> head(static_cast<size_t>(layout.head_bytes()));
-    for (const float magnitude : {1e-3f, 1.0f, 300.0f}) {
+    for (const float magnitude : {1e-5f, 1e-3f, 1.0f, 300.0f}) {
       std::vector<std::vector<float>> rows;
       for (int slot = 0; slot < kPageTokens; ++slot) {
         rows.push_back(random_floats(static_cast<size_t>(dim), random));

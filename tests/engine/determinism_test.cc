@@ -25,8 +25,7 @@ struct Setup {
 class DeterminismTest : public testing::TestWithParam<Setup> {
  protected:
   Engine fresh(int threads = 2) const {
-    return load_engine(
-        {.threads = threads, .kv_type = GetParam().kv_type, .deterministic = true});
+    return load_engine({.threads = threads, .kv_type = GetParam().kv_type, .deterministic = true});
   }
   Request request(const Ids& prefix, const std::vector<Ids>& documents, const Ids& prompt) const {
     return completion(prefix, documents, prompt, GetParam().method);
@@ -109,14 +108,12 @@ TEST_P(DeterminismTest, NextTurnEqualsOneFreshPrompt) {
   expect_same_bits(ask(alone, second), ask(engine, second));
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, DeterminismTest,
-                         testing::Values(Setup{"full", "full", "auto"},
-                                         Setup{"prefix", "prefix", "auto"},
-                                         Setup{"block", "block", "auto"},
-                                         Setup{"block_f32", "block", "f32"},
-                                         Setup{"reuse", "reuse", "auto"},
-                                         Setup{"reuse_q8_0", "reuse", "q8_0"}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Methods, DeterminismTest,
+    testing::Values(Setup{"full", "full", "auto"}, Setup{"prefix", "prefix", "auto"},
+                    Setup{"block", "block", "auto"}, Setup{"block_f32", "block", "f32"},
+                    Setup{"reuse", "reuse", "auto"}, Setup{"reuse_q8_0", "reuse", "q8_0"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 // Keys that are moved in place are rounded at every place where they stood.
 TEST(DeterminismInplace, IsRefused) {
@@ -134,8 +131,8 @@ TEST(DeterminismOddWidths, RowsDoNotSeeTheirNeighbours) {
   const auto path = std::filesystem::path(testing::TempDir()) / "odd_widths.gguf";
   std::ofstream(path, std::ios::binary) << tiny::gguf().build();
   const auto load = [&] {
-    return value_of(Engine::load(
-        path.string(), {.threads = 2, .cache_bytes = 1 << 20, .deterministic = true}));
+    return value_of(
+        Engine::load(path.string(), {.threads = 2, .cache_bytes = 1 << 20, .deterministic = true}));
   };
   const auto small = [](int count, int seed) {
     Ids tokens = ids(count, static_cast<uint64_t>(seed));

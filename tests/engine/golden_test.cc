@@ -48,7 +48,9 @@ double check_steps(EngineCore& core, Sequence sequence, const GoldenCase& c, dou
   std::vector<float> logits(static_cast<size_t>(core.model->config.vocab));
   double worst = 0;
   for (size_t step = 0; step < c.steps.size(); ++step) {
-    if (step > 0) EXPECT_TRUE(append_token(core, sequence, c.steps[step - 1].greedy));
+    if (step > 0) {
+      EXPECT_TRUE(append_token(core, sequence, c.steps[step - 1].greedy));
+    }
     EXPECT_TRUE(compute_text(core, sequence, logits));
     for (const auto& [token, expected] : c.steps[step].top) {
       const double got = log_probability(logits, token, 0).logprob;

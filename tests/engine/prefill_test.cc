@@ -4,8 +4,11 @@
 namespace looseleaf {
 namespace {
 
-const Document kTitled = {.text = "The reader counted the cards.", .title = "Cards", .id = "c",
-                          .metadata = {}, .tokens = {}};
+const Document kTitled = {.text = "The reader counted the cards.",
+                          .title = "Cards",
+                          .id = "c",
+                          .metadata = {},
+                          .tokens = {}};
 
 TEST(PrefillTest, Idempotent) {
   Engine engine = load_engine();

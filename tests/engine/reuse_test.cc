@@ -40,7 +40,8 @@ TEST(ReuseTest, UsesSayWhichDocumentAndWhere) {
   EXPECT_EQ(answer.chunks[1].index, 1);
   EXPECT_EQ(answer.chunks[1].document_id, "seven");
   EXPECT_EQ(answer.chunks[1].offset, 44);
-  EXPECT_EQ(answer.prompt_tokens, joined(joined(ids(4, 1), ids(40, 2)), joined(ids(7, 3), ids(9, 4))));
+  EXPECT_EQ(answer.prompt_tokens,
+            joined(joined(ids(4, 1), ids(40, 2)), joined(ids(7, 3), ids(9, 4))));
 }
 
 TEST(ReuseTest, ADuplicateIsComputedOnce) {
@@ -74,9 +75,9 @@ TEST(ReuseTest, ReuseCopiesNothingAndBlockCopiesEachUse) {
   const Ids x = ids(33, 1), y = ids(64, 2);
   Request r = completion(ids(4, 3), {x, y, x}, ids(3, 4), "reuse");
   r.max_tokens = 1;
-  constexpr int64_t kText = 1 + 1;             // pages of prefix and prompt
-  constexpr int64_t kChunks = 2 + 2;           // pages of x and y
-  constexpr int64_t kCopies = 2 + 2 + 2;       // x stands twice
+  constexpr int64_t kText = 1 + 1;        // pages of prefix and prompt
+  constexpr int64_t kChunks = 2 + 2;      // pages of x and y
+  constexpr int64_t kCopies = 2 + 2 + 2;  // x stands twice
   Engine reuse = load_engine(options);
   const Answer shared = ask(reuse, r);
   EXPECT_EQ(shared.kv_bytes.private_pages, kText * kF32Page);

@@ -37,9 +37,8 @@ TEST(StreamingTest, PiecesAddUpToTheText) {
 TEST(StreamingTest, ListenerEndsTheAnswer) {
   Engine engine = load_engine();
   int heard = 0;
-  const Answer answer = value_of(engine.ask(forced(300), [&](const std::string&) {
-    return ++heard < 2;
-  }));
+  const Answer answer =
+      value_of(engine.ask(forced(300), [&](const std::string&) { return ++heard < 2; }));
   EXPECT_EQ(heard, 2);
   EXPECT_EQ(answer.tokens.size(), 2u);
   EXPECT_EQ(answer.finish_reason, "stop");

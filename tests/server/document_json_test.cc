@@ -136,7 +136,8 @@ TEST(DocumentParts, Refused) {
 // Two places for the documents of one message: nobody could say in which order they stand.
 TEST(DocumentParts, BesideAListOfDocuments) {
   const std::string body = R"({"messages": [{"role": "user", "content": [
-      {"type": "document", "document": "x"}, {"type": "text", "text": "?"}]}], "documents": ["y"]})";
+      {"type": "document", "document": "x"}, {"type": "text", "text": "?"}]}],
+      "documents": ["y"]})";
   EXPECT_EQ(parse_refused(body).param, "documents");
 }
 

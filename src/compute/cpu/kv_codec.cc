@@ -89,14 +89,23 @@ void store_bf16(const float* from, int count, uint16_t* to) {
   }
 }
 
-// The scale is rounded to f16 before the codes are chosen, so that the error stays within half a
-// code of the scale that will be read.
+// The scale is rounded up to f16 before the codes are chosen, so that no code is cut off and the error
+// stays within half a code of the scale that will be read.
 void store_q8(const float* from, int count, int8_t* codes, std::byte* scale_to) {
   float largest = 0;
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::abs(from[i]));
-  float scale = largest / 127;
-  HWY_DYNAMIC_DISPATCH(StoreF16)(&scale, 1, scale_to);
+  constexpr uint16_t kLargestHalf = 0x7BFF;
+  const float wanted = largest / 127;
+  float scale;
+  HWY_DYNAMIC_DISPATCH(StoreF16)(&wanted, 1, scale_to);
   HWY_DYNAMIC_DISPATCH(LoadF16)(scale_to, 1, &scale);
+  uint16_t bits;
+  std::memcpy(&bits, scale_to, sizeof bits);
+  if (scale < wanted && bits < kLargestHalf) {
+    ++bits;  // the next half: positive ones are ordered as their bits are
+    std::memcpy(scale_to, &bits, sizeof bits);
+    HWY_DYNAMIC_DISPATCH(LoadF16)(scale_to, 1, &scale);
+  }
   const float inverse = scale > 0 ? 1 / scale : 0;
   for (int i = 0; i < count; ++i) {
     const float code = std::nearbyint(from[i] * inverse);

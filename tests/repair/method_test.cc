@@ -1,0 +1,86 @@
+// Methods as requests write them.
+#include "repair/method.h"
+
+#include <gtest/gtest.h>
+
+namespace looseleaf {
+namespace {
+
+std::string canonical(const char* text, bool has_documents = true) {
+  const auto method = parse_method(text, has_documents);
+  return method ? method->canonical() : "error: " + method.error().message;
+}
+
+std::string refusal(const char* text) {
+  const auto method = parse_method(text, true);
+  EXPECT_FALSE(method) << text;
+  if (method) return "";
+  EXPECT_EQ(method.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(method.error().param, "method");
+  return method.error().message;
+}
+
+TEST(MethodTest, NamesOfTheTable) {
+  for (const MethodInfo* info : methods_table()) {
+    const std::string name(info->name);
+    const auto method = parse_method(name, true);
+    ASSERT_TRUE(method);
+    EXPECT_EQ(method->info, info);
+    EXPECT_EQ(method->options.size(), info->options.size()) << "defaults are filled in";
+    EXPECT_FALSE(info->summary.empty());
+    EXPECT_FALSE(info->citation.empty());
+  }
+}
+
+TEST(MethodTest, CanonicalIsStable) {
+  for (const char* text : {"full", "prefix", "block:inplace=0", "block:inplace=1", "reuse"}) {
+    EXPECT_EQ(canonical(text), text);
+    EXPECT_EQ(canonical(canonical(text).c_str()), canonical(text));
+  }
+  EXPECT_EQ(canonical("block:inplace=0"), canonical("block"));
+}
+
+TEST(MethodTest, Flags) {
+  EXPECT_FALSE(parse_method("block", true)->flag("inplace"));
+  EXPECT_TRUE(parse_method("block:inplace=1", true)->flag("inplace"));
+}
+
+TEST(MethodTest, Auto) {
+  EXPECT_EQ(canonical("auto", true), "reuse");
+  EXPECT_EQ(canonical("auto", false), "prefix");
+  EXPECT_EQ(canonical("full", false), "full") << "a name means itself";
+}
+
+TEST(MethodTest, UnknownNamesListTheKnownOnes) {
+  for (const char* text :
+       {"", "Reuse", "reuse ", "relaxkv:0.15", "relaxkv:0.05..0.3/6", "epic:16"}) {
+    const std::string message = refusal(text);
+    EXPECT_NE(message.find("is not a method"), std::string::npos) << message;
+    EXPECT_NE(message.find("auto, full, prefix, block, reuse"), std::string::npos) << message;
+  }
+  EXPECT_NE(refusal("relaxkv:0.05..0.3/6").find("'relaxkv'"), std::string::npos);
+}
+
+TEST(MethodTest, NumbersWhereNoneIsTaken) {
+  EXPECT_NE(refusal("reuse:0.15").find("'reuse' takes no number, but '0.15'"), std::string::npos);
+  EXPECT_NE(refusal("auto:0.15").find("takes no number"), std::string::npos);
+  refusal("reuse:");
+  refusal("block:0.1:inplace=1");
+  refusal("block::inplace=1");
+}
+
+TEST(MethodTest, UnknownOptions) {
+  EXPECT_NE(refusal("block:context=union").find("its options: inplace"), std::string::npos);
+  EXPECT_NE(refusal("reuse:inplace=1").find("its options: none"), std::string::npos);
+  refusal("block:=1");
+}
+
+TEST(MethodTest, ValuesOutOfRange) {
+  EXPECT_NE(refusal("block:inplace=2").find("inplace is '2', but takes 0|1"), std::string::npos);
+  for (const char* text : {"block:inplace=", "block:inplace=true", "block:inplace=1=1"})
+    refusal(text);
+  EXPECT_NE(refusal("block:inplace=0|1"), "");
+}
+
+}  // namespace
+}  // namespace looseleaf
