@@ -41,10 +41,11 @@ class Binder {
   Expected<Sequence> bind() {
     const auto pieces = pieces_for(prompt_, method_.info->storage);
     LL_RETURN_IF_ERROR(check_limit(pieces));
-    // What values of text depend on besides the path: model, types, tenant.
+    sequence_.rope = core_.rope_for(prompt_.tokens());
+    // What values of text depend on besides the path: model, regime, types, tenant.
     place_ = core_.prefixes.root(fmt::format(
-        "{}|{}|{}|{}", core_.fingerprint, kv_type_name(core_.options.kv_type),
-        kv_type_name(core_.options.private_kv_type), salt_));
+        "{}|{}|{}|{}|{}", core_.fingerprint, sequence_.rope->name,
+        kv_type_name(core_.options.kv_type), kv_type_name(core_.options.private_kv_type), salt_));
     sequence_.root = place_;
     sequence_.method = method_.canonical();
     for (const PromptPiece& piece : pieces) {
@@ -83,30 +84,29 @@ class Binder {
     const Stopwatch watch;
     LL_ASSIGN(AcquiredChunk acquired,
               acquire_chunk(core_, piece.tokens, prompt_.encoding_prefix, salt_,
-                            inplace_ ? sequence_.method : ""));
+                            inplace_ ? sequence_.method : "", *sequence_.rope));
     if (acquired.computed) sequence_.chunk_prefill_ms += watch.ms();
     const int tokens = acquired.chunk->tokens();
     sequence_.chunks.push_back({piece.document, acquired.chunk->id(), piece.document_id, tokens,
                                 position_, acquired.computed ? "computed" : "host",
                                 acquired.miss_reason});
     if (!acquired.computed) sequence_.cached_tokens += tokens;
-    if (place_)
-      place_ = core_.prefixes.find_chunk(place_, acquired.chunk->key, sequence_.method);
+    if (place_) place_ = core_.prefixes.find_chunk(place_, acquired.chunk->key, sequence_.method);
 
     Binding binding{
         .chunk = std::move(acquired.chunk), .position = position_, .copy = {}, .turn = {}};
     if (method_.info->storage == DocumentStorage::kCopy)
-      LL_RETURN_IF_ERROR(move_chunk(core_, binding, inplace_));
+      LL_RETURN_IF_ERROR(move_chunk(core_, *sequence_.rope, binding, inplace_));
     const int shift = binding.position - binding.chunk->stored_at;
-    if (!binding.copy && shift != 0) binding.turn = core_.forward.turn(shift);
+    if (!binding.copy && shift != 0) binding.turn = Forward::turn(*sequence_.rope, shift);
     sequence_.parts.emplace_back(std::move(binding));
     position_ += tokens;
     return {};
   }
 
   Status bind_text(const PromptPiece& piece, bool last) {
-    const bool private_documents = method_.info->storage == DocumentStorage::kPrivate &&
-                                   last && prompt_.has_documents();
+    const bool private_documents =
+        method_.info->storage == DocumentStorage::kPrivate && last && prompt_.has_documents();
     TextRun run{.position = position_,
                 .tokens = piece.tokens,
                 .kv = KvRun(core_.private_layout),

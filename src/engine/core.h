@@ -43,6 +43,12 @@ struct EngineCore {
 
   EngineCore(std::shared_ptr<const Model> model, std::unique_ptr<const Tokenizer> tokenizer,
              std::string tokenizer_problem, const ResolvedOptions& options);
+
+  // How the positions of a prompt of this length become angles.
+  std::shared_ptr<const RopeRegime> rope_for(int prompt_tokens) const {
+    return std::make_shared<const RopeRegime>(rope_regime(model->config.rope, prompt_tokens));
+  }
+
   EngineCore(const EngineCore&) = delete;
   EngineCore& operator=(const EngineCore&) = delete;
 };

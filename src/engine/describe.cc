@@ -13,9 +13,32 @@ json::object rope_facts(const RopeConfig& rope) {
   json::object facts{{"base", rope.base},
                      {"dims", rope.dims},
                      {"pairs", rope.pairs == RopePairs::kHalves ? "halves" : "adjacent"},
-                     {"scaling", rope.llama3 ? "llama3" : "none"}};
-  if (!rope.divisors.empty()) facts["scaling"] = "frequency divisors";
+                     {"scaling", rope_scaling_name(rope.scaling)}};
+  const bool divided = !rope.divisors.empty() && rope.scaling == RopeScaling::kNone;
+  if (divided) facts["scaling"] = "frequency divisors";
+  if (rope.factor != 1) facts["factor"] = rope.factor;
+  if (rope.original_context > 0) facts["original_context"] = rope.original_context;
+  if (rope.attention_factor != 1) facts["attention_factor"] = rope.attention_factor;
+  if (rope.scaling == RopeScaling::kLongRope)
+    facts["regimes"] = fmt::format("short up to {} prompt tokens, long beyond: chunks of each",
+                                   rope.original_context);
+  if (!can_reuse_chunks(rope))
+    facts["regimes"] = "one for each prompt length: methods full and prefix only";
   return facts;
+}
+
+// Which of a layer's matrices have biases.
+std::string bias_facts(const LayerWeights& layer) {
+  std::string names;
+  for (const auto& [name, bias] : {std::pair{"query", &layer.query_bias},
+                                   {"key", &layer.key_bias},
+                                   {"value", &layer.value_bias},
+                                   {"output", &layer.attention_output_bias},
+                                   {"gate", &layer.gate_bias},
+                                   {"up", &layer.up_bias},
+                                   {"down", &layer.down_bias}})
+    if (!bias->empty()) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names.empty() ? "none" : names;
 }
 
 json::value tokenizer_facts(const EngineCore& core) {
@@ -37,9 +60,7 @@ json::value tokenizer_facts(const EngineCore& core) {
 std::string describe_engine(const EngineCore& core) {
   const Model& model = *core.model;
   const ModelConfig& c = model.config;
-  const auto token_bytes = [](const KvLayout& layout) {
-    return layout.page_bytes() / kPageTokens;
-  };
+  const auto token_bytes = [](const KvLayout& layout) { return layout.page_bytes() / kPageTokens; };
   return json::serialize(json::object{
       {"path", model.path},
       {"format", model.format},
@@ -54,10 +75,13 @@ std::string describe_engine(const EngineCore& core) {
       {"ffn", c.ffn},
       {"context_length", c.context_length},
       {"sliding_window", c.sliding_window},
+      {"activation", "silu"},
+      {"qk_norm", !model.layers.front().query_norm.empty()},
+      {"biases", bias_facts(model.layers.front())},
       {"rope", rope_facts(c.rope)},
       {"tied", model.tied},
-      {"weights", json::object{{"bytes", model.weight_bytes},
-                               {"types", describe_weight_types(model)}}},
+      {"weights",
+       json::object{{"bytes", model.weight_bytes}, {"types", describe_weight_types(model)}}},
       {"fingerprint", core.fingerprint},
       {"tokenizer", tokenizer_facts(core)},
       {"engine", json::object{{"device", core.device->name()},

@@ -6,6 +6,7 @@
 #include "engine/describe.h"
 #include "engine/generate.h"
 #include "engine/options.h"
+#include "engine/self_test.h"
 #include "looseleaf/looseleaf.h"
 
 namespace looseleaf {
@@ -38,7 +39,9 @@ Expected<Engine> Engine::load(const std::string& path, const EngineOptions& opti
       problem = created.error().message;
     }
   }
-  return Engine(std::make_unique<Impl>(model, std::move(tokenizer), std::move(problem), resolved));
+  auto impl = std::make_unique<Impl>(model, std::move(tokenizer), std::move(problem), resolved);
+  LL_RETURN_IF_ERROR(self_test(impl->core));
+  return Engine(std::move(impl));
 }
 
 Expected<std::string> Engine::prefill(const Document& document, const Request& request) {

@@ -7,31 +7,28 @@ namespace looseleaf {
 
 // Buffers of one pass, and what stays the same through its layers.
 struct Forward::Scratch {
-  float* x;          // [rows, hidden] the residual stream
-  float* normed;     // [rows, hidden]
-  float* query;      // [rows, heads * head_dim]
-  float* key;        // [rows, kv_heads * head_dim]
-  float* value;      // [rows, kv_heads * head_dim]
-  float* attention;  // [rows, heads * head_dim]
-  float* gate;       // [rows, ffn]
-  float* up;         // [rows, ffn]
+  float* x;                 // [rows, hidden] the residual stream
+  float* normed;            // [rows, hidden]
+  float* query;             // [rows, heads * head_dim]
+  float* key;               // [rows, kv_heads * head_dim]
+  float* value;             // [rows, kv_heads * head_dim]
+  float* attention;         // [rows, heads * head_dim]
+  float* gate;              // [rows, ffn]
+  float* up;                // [rows, ffn]
   std::span<float> angles;  // [rows][2][rotary dims / 2]
 
-  std::vector<int32_t> positions;               // [rows]
-  std::vector<KvSlot> slots;                    // [rows]
+  std::vector<int32_t> positions;                // [rows]
+  std::vector<KvSlot> slots;                     // [rows]
   std::vector<std::vector<int32_t>> group_rows;  // [groups] ascending
   std::vector<RowGroup> groups;
 };
 
 Forward::Forward(const Model& model, Device& device)
-    : model_(model),
-      device_(device),
-      frequencies_(rope_frequencies(model.config.rope)),
-      memory_(nullptr, [](std::byte*) {}) {}
+    : model_(model), device_(device), memory_(nullptr, [](std::byte*) {}) {}
 
-std::vector<float> Forward::turn(int shift) const {
-  std::vector<float> turn(2 * frequencies_.size());
-  rotary_angles(frequencies_, shift, 1.0, turn.data());
+std::vector<float> Forward::turn(const RopeRegime& rope, int shift) {
+  std::vector<float> turn(2 * rope.frequencies.size());
+  rotary_angles(rope.frequencies, shift, 1.0, turn.data());
   return turn;
 }
 
@@ -78,11 +75,12 @@ Status Forward::run(const Pass& pass, std::span<float> logits) {
     s.positions.push_back(row.position);
     s.slots.push_back(row.slot);
     s.group_rows[static_cast<size_t>(row.group)].push_back(static_cast<int32_t>(r));
-    rotary_angles(frequencies_, row.position, c.rope.attention_factor,
+    const RopeRegime& rope = *pass.groups[static_cast<size_t>(row.group)].rope;
+    rotary_angles(rope.frequencies, row.position, rope.attention_factor,
                   s.angles.data() + r * static_cast<size_t>(c.rope.dims));
   }
   for (size_t g = 0; g < pass.groups.size(); ++g)
-    s.groups.push_back({s.group_rows[g], pass.groups[g]});
+    s.groups.push_back({s.group_rows[g], pass.groups[g].uses});
 
   device_.embed(model_.embedding, tokens, s.x);
   for (int l = 0; l < c.layers; ++l) layer(l, pass, s);
@@ -109,11 +107,15 @@ void Forward::layer(int index, const Pass& pass, Scratch& s) {
   device_.rms_norm(s.x, w.attention_norm, c.norm_eps, writing, s.normed);
   device_.matmul(w.key, w.key_bias, s.normed, writing, false, s.key);
   device_.matmul(w.value, w.value_bias, s.normed, writing, false, s.value);
+  if (!w.key_norm.empty())
+    device_.rms_norm(s.key, w.key_norm, c.norm_eps, writing * c.kv_heads, s.key);
   device_.rotate(s.key, s.angles, writing, c.kv_heads, c.head_dim, c.rope.dims, c.rope.pairs);
   device_.store(index, s.key, s.value, std::span(s.slots).first(static_cast<size_t>(writing)));
   if (active == 0) return;
 
   device_.matmul(w.query, w.query_bias, s.normed, active, false, s.query);
+  if (!w.query_norm.empty())
+    device_.rms_norm(s.query, w.query_norm, c.norm_eps, active * c.heads, s.query);
   device_.rotate(s.query, s.angles, active, c.heads, c.head_dim, c.rope.dims, c.rope.pairs);
   AttendArgs attend;
   attend.layer = index;
@@ -122,6 +124,7 @@ void Forward::layer(int index, const Pass& pass, Scratch& s) {
   attend.head_dim = c.head_dim;
   attend.scale = 1 / std::sqrt(static_cast<float>(c.head_dim));
   attend.window = c.sliding_window;
+  attend.alibi = c.alibi_slopes;
   attend.rotary_dims = c.rope.dims;
   attend.pairs = c.rope.pairs;
   attend.segments = pass.segments;

@@ -20,7 +20,7 @@ class Forward {
   Status run(const Pass& pass, std::span<float> logits);
 
   // cos and sin of the angles between positions `shift` apart: Segment::turn.
-  std::vector<float> turn(int shift) const;  // [2][rotary dims / 2]
+  static std::vector<float> turn(const RopeRegime& rope, int shift);  // [2][rotary dims / 2]
 
  private:
   struct Scratch;
@@ -29,8 +29,7 @@ class Forward {
 
   const Model& model_;
   Device& device_;
-  std::vector<double> frequencies_;  // [rotary dims / 2] radians a position
-  DeviceMemory memory_;              // all scratch of a pass
+  DeviceMemory memory_;  // all scratch of a pass
   size_t memory_bytes_ = 0;
 };
 

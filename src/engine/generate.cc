@@ -27,16 +27,18 @@ tl::unexpected<Error> as_kv_budget(Error cause) {
   return tl::unexpected(std::move(cause));
 }
 
-// A chunk that is moved in place is rounded with each move: its bits depend on where it stood before.
+// A chunk that is moved in place is rounded with each move: its bits depend on where it stood
+// before.
 Status check_deterministic(const EngineCore& core, const Method& method) {
   if (!core.options.deterministic || method.info->storage != DocumentStorage::kCopy ||
       !method.flag("inplace"))
     return {};
-  return tl::unexpected(Error{ErrorCode::kUnsupported,
-                              fmt::format("method: {} leaves chunks with other bits after each move; "
-                                          "use block, or an engine without --deterministic",
-                                          method.canonical()),
-                              "method"});
+  return tl::unexpected(
+      Error{ErrorCode::kUnsupported,
+            fmt::format("method: {} leaves chunks with other bits after each move; "
+                        "use block, or an engine without --deterministic",
+                        method.canonical()),
+            "method"});
 }
 
 PromptContext prompt_context(const EngineCore& core) {
@@ -123,8 +125,8 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   LL_ASSIGN(const Prompt prompt, build_prompt(prompt_context(core), request));
   LL_ASSIGN(const Method method, parse_method(request.method, prompt.has_documents()));
   LL_RETURN_IF_ERROR(check_deterministic(core, method));
-  LL_ASSIGN(SamplingParams params, resolve_sampling(request.sampling, core.model->generation,
-                                                    core.model->config.vocab));
+  LL_ASSIGN(SamplingParams params,
+            resolve_sampling(request.sampling, core.model->generation, core.model->config.vocab));
   LL_ASSIGN(AnswerText text, AnswerText::create(core.tokenizer.get(), request, on_text));
   LL_RETURN_IF_ERROR(check_context(core, prompt));
 
@@ -160,8 +162,10 @@ Expected<std::string> prefill_document(EngineCore& core, const Document& documen
                                        const Request& request) {
   LL_ASSIGN(const Prompt prompt, build_document(prompt_context(core), document, request));
   LL_RETURN_IF_ERROR(check_context(core, prompt));
+  // The regime of the shortest prompt that can hold it.
+  const auto rope = core.rope_for(prompt.tokens());
   auto acquired = acquire_chunk(core, prompt.pieces[0].tokens, prompt.encoding_prefix,
-                                request.cache_salt, "");
+                                request.cache_salt, "", *rope);
   if (!acquired) return as_kv_budget(std::move(acquired).error());
   return acquired->chunk->id();
 }

@@ -9,6 +9,6 @@ namespace looseleaf {
 // Gives the binding a private copy with keys moved to binding.position; with `inplace`, moves the
 // chunk itself where nobody but its cache and this binding holds it.
 // Errors: kUnavailable (no room for the copy).
-Status move_chunk(EngineCore& core, Binding& binding, bool inplace);
+Status move_chunk(EngineCore& core, const RopeRegime& rope, Binding& binding, bool inplace);
 
 }  // namespace looseleaf

@@ -51,7 +51,7 @@ Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logit
       base.segments.push_back(run->segment());
       for (int i = run->computed; i < static_cast<int>(run->tokens.size()); ++i)
         pending.push_back({run, static_cast<int32_t>(base.groups.size()), i});
-      base.groups.push_back(before);
+      base.groups.push_back({before, sequence.rope.get()});
     } else {
       base.segments.push_back(std::get<Binding>(part).segment());
     }
@@ -86,7 +86,8 @@ void publish(EngineCore& core, const Sequence& sequence) {
     for (int first = 0; first < run.computed; first += kPageTokens) {
       const int count = std::min(kPageTokens, run.computed - first);
       place = core.prefixes.insert(
-          place, std::span(run.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(count)),
+          place,
+          std::span(run.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(count)),
           run.kv.pages()[static_cast<size_t>(first / kPageTokens)]);
     }
     if (run.computed < static_cast<int>(run.tokens.size())) return;

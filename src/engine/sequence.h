@@ -39,6 +39,7 @@ struct TextRun {
 // Everything that a request holds. Destroying it gives all of that back.
 struct Sequence {
   std::vector<std::variant<TextRun, Binding>> parts;  // the last is text
+  std::shared_ptr<const RopeRegime> rope;             // of the prompt's length, held through decode
   PrefixCache::Place root;                            // where the prompt begins in the prefix cache
   std::string method;                                 // canonical
   std::vector<ChunkUse> chunks;

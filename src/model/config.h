@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/rope.h"
 
@@ -21,6 +22,8 @@ struct ModelConfig {
   int context_length = 0;  // tokens that the model was trained for
   int sliding_window = 0;  // a row sees keys with row position - key position < window; 0: all
   RopeConfig rope;
+  // [heads] ALiBi (2108.12409): a bias of slope * (key position - row position). Empty: none.
+  std::vector<float> alibi_slopes;
 };
 
 }  // namespace looseleaf

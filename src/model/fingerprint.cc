@@ -9,7 +9,7 @@ namespace looseleaf {
 namespace {
 
 // A number that changes when the meaning of the fields below does.
-constexpr std::string_view kVersion = "looseleaf model 1";
+constexpr std::string_view kVersion = "looseleaf model 2";
 
 void add(Sha256& out, double value) { out.field(std::bit_cast<uint64_t>(value)); }
 void add_count(Sha256& out, int64_t value) { out.field(static_cast<uint64_t>(value)); }
@@ -29,13 +29,15 @@ void add(Sha256& out, const ModelConfig& config) {
   add(out, rope.base);
   add_count(out, rope.dims);
   add_count(out, static_cast<int64_t>(rope.pairs));
-  add_count(out, rope.llama3);
-  const Llama3Scaling& scaling = rope.llama3_scaling;
-  for (const double value : {scaling.factor, scaling.low_frequency_factor,
-                             scaling.high_frequency_factor, scaling.original_context})
+  add_count(out, static_cast<int64_t>(rope.scaling));
+  for (const double value : {rope.factor, rope.original_context, rope.low_frequency_factor,
+                             rope.high_frequency_factor, rope.beta_fast, rope.beta_slow})
     add(out, value);
+  add_count(out, rope.truncate);
   add(out, rope.divisors);
+  add(out, rope.long_divisors);
   add(out, rope.attention_factor);
+  add(out, config.alibi_slopes);
 }
 
 void add(Sha256& out, const TokenizerSpec& spec) {
@@ -65,9 +67,10 @@ void add(Sha256& out, TensorHashes& hashes, const LayerWeights& layer) {
   for (const WeightMatrix* matrix : {&layer.query, &layer.key, &layer.value,
                                      &layer.attention_output, &layer.gate, &layer.up, &layer.down})
     add(out, hashes, *matrix);
-  for (const auto* values : {&layer.attention_norm, &layer.query_bias, &layer.key_bias,
-                             &layer.value_bias, &layer.attention_output_bias, &layer.ffn_norm,
-                             &layer.gate_bias, &layer.up_bias, &layer.down_bias})
+  for (const auto* values :
+       {&layer.attention_norm, &layer.query_norm, &layer.key_norm, &layer.query_bias,
+        &layer.key_bias, &layer.value_bias, &layer.attention_output_bias, &layer.ffn_norm,
+        &layer.gate_bias, &layer.up_bias, &layer.down_bias})
     add(out, *values);
 }
 

@@ -132,6 +132,7 @@ Expected<T> GgufFile::get(std::string_view key) const {
 
 template Expected<bool> GgufFile::get(std::string_view) const;
 template Expected<int32_t> GgufFile::get(std::string_view) const;
+template Expected<uint16_t> GgufFile::get(std::string_view) const;
 template Expected<uint32_t> GgufFile::get(std::string_view) const;
 template Expected<int64_t> GgufFile::get(std::string_view) const;
 template Expected<uint64_t> GgufFile::get(std::string_view) const;

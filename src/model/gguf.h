@@ -51,21 +51,26 @@ struct GgufValue {
   std::vector<std::string_view> strings;  // of an array of strings
 };
 
-// Immutable; everything points into `file`, which it keeps.
+// Everything points into `files`, which it keeps. Metadata are those of the first file.
 class GgufFile {
  public:
+  // One file, a part of a split model too (gguf_split.h reads all of them).
   // Errors: kCorrupt (with the offset, key or tensor), kUnsupported (version, byte order, weight
-  // type, one part of a split model).
+  // type).
   static Expected<GgufFile> read(std::shared_ptr<const MappedFile> file);
 
+  // Takes the tensors of another part of the same model. Errors: kCorrupt (a name that is there).
+  Status add_part(GgufFile&& part);
+
   uint32_t version() const { return version_; }
-  const std::shared_ptr<const MappedFile>& file() const { return file_; }
-  std::string path() const { return file_->path().string(); }
+  // At least one.
+  const std::vector<std::shared_ptr<const MappedFile>>& files() const { return files_; }
+  std::string path() const { return files_.front()->path().string(); }
   const TensorTable& tensors() const { return tensors_; }
 
   bool has(std::string_view key) const { return metadata_.contains(key); }
-  // T: bool, int32_t, uint32_t, int64_t, uint64_t (any integer type whose value fits), float or
-  // double (any floating-point type), std::string_view, std::span<const std::string_view>,
+  // T: bool, int32_t, uint16_t, uint32_t, int64_t, uint64_t (any integer type whose value fits),
+  // float or double (any floating-point type), std::string_view, std::span<const std::string_view>,
   // GgufNumbers<int32_t>, GgufNumbers<float>.
   // Errors: kCorrupt (no such key, another type, a value that does not fit).
   template <typename T>
@@ -81,7 +86,7 @@ class GgufFile {
  private:
   GgufFile() = default;
 
-  std::shared_ptr<const MappedFile> file_;
+  std::vector<std::shared_ptr<const MappedFile>> files_;
   uint32_t version_ = 0;
   std::unordered_map<std::string_view, GgufValue> metadata_;
   TensorTable tensors_;

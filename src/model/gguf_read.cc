@@ -23,22 +23,18 @@ constexpr uint64_t kLeastTensorBytes = 8 + 4 + 8 + 4 + 8;
 // ggml's names of the types that are met most and not read here, for the message that says so.
 std::string_view ggml_type_name(uint32_t id) {
   switch (id) {
-    case 6:
-      return "q5_0";
-    case 7:
-      return "q5_1";
-    case 10:
-      return "q2_K";
-    case 11:
-      return "q3_K";
-    case 12:
-      return "q4_K";
-    case 13:
-      return "q5_K";
-    case 14:
-      return "q6_K";
-    case 20:
-      return "iq4_nl";
+    case 15:
+      return "q8_K";
+    case 16:
+      return "iq2_xxs";
+    case 17:
+      return "iq2_xs";
+    case 18:
+      return "iq3_xxs";
+    case 21:
+      return "iq3_s";
+    case 22:
+      return "iq2_s";
     case 23:
       return "iq4_xs";
     case 28:
@@ -160,8 +156,8 @@ Status place(std::vector<Placed>& tensors, const GgufCursor& cursor, uint64_t al
 
 Expected<GgufFile> GgufFile::read(std::shared_ptr<const MappedFile> file) {
   GgufFile out;
-  out.file_ = std::move(file);
-  GgufCursor cursor(*out.file_);
+  out.files_.push_back(std::move(file));
+  GgufCursor cursor(*out.files_.front());
   LL_ASSIGN(const Header header, read_header(cursor));
   out.version_ = header.version;
   for (uint64_t i = 0; i < header.entries; ++i) {
@@ -170,11 +166,6 @@ Expected<GgufFile> GgufFile::read(std::shared_ptr<const MappedFile> file) {
       return error(ErrorCode::kCorrupt, "{}: offset {}: metadata {} stands there twice",
                    cursor.path(), cursor.position(), quote(entry.first));
   }
-  LL_ASSIGN(const auto parts, out.find<uint32_t>("split.count"));
-  if (parts.value_or(1) > 1)
-    return error(ErrorCode::kUnsupported,
-                 "{}: one of {} parts of a split model: merge them with llama-gguf-split --merge",
-                 cursor.path(), *parts);
   LL_ASSIGN(const auto stored_alignment, out.find<uint32_t>("general.alignment"));
   const uint64_t alignment = stored_alignment.value_or(kDefaultAlignment);
   if (!std::has_single_bit(alignment))
@@ -182,12 +173,19 @@ Expected<GgufFile> GgufFile::read(std::shared_ptr<const MappedFile> file) {
                  cursor.path(), alignment);
   std::vector<Placed> tensors;
   for (uint64_t i = 0; i < header.tensors; ++i) {
-    LL_ASSIGN(Placed placed, read_tensor(cursor, *out.file_, alignment));
+    LL_ASSIGN(Placed placed, read_tensor(cursor, *out.files_.front(), alignment));
     tensors.push_back(std::move(placed));
   }
   LL_RETURN_IF_ERROR(place(tensors, cursor, alignment));
   for (Placed& placed : tensors) LL_RETURN_IF_ERROR(out.tensors_.add(std::move(placed.tensor)));
   return out;
+}
+
+Status GgufFile::add_part(GgufFile&& part) {
+  for (const StoredTensor& tensor : part.tensors_.tensors())
+    LL_RETURN_IF_ERROR(tensors_.add(tensor));
+  for (auto& file : part.files_) files_.push_back(std::move(file));
+  return {};
 }
 
 }  // namespace looseleaf

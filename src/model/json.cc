@@ -113,6 +113,20 @@ Converted<double> convert(const json::value& value, std::string_view, double*) {
   return tl::unexpected<std::string>("a number");
 }
 
+Converted<std::vector<double>> convert(const json::value& value, std::string_view where,
+                                       std::vector<double>*) {
+  if (!value.is_array()) return tl::unexpected<std::string>("an array of numbers");
+  std::vector<double> numbers;
+  for (const json::value& element : value.get_array()) {
+    const auto number = convert(element, where, static_cast<double*>(nullptr));
+    if (!number)
+      return tl::unexpected(fmt::format("an array of numbers alone: element {} is {}",
+                                        numbers.size(), kind_name(element)));
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 Converted<std::string_view> convert(const json::value& value, std::string_view, std::string_view*) {
   if (!value.is_string()) return tl::unexpected<std::string>("a string");
   return std::string_view(value.get_string());
@@ -167,6 +181,7 @@ template Expected<std::optional<bool>> JsonView::find(std::string_view) const;
 template Expected<std::optional<int32_t>> JsonView::find(std::string_view) const;
 template Expected<std::optional<int64_t>> JsonView::find(std::string_view) const;
 template Expected<std::optional<double>> JsonView::find(std::string_view) const;
+template Expected<std::optional<std::vector<double>>> JsonView::find(std::string_view) const;
 template Expected<std::optional<std::string_view>> JsonView::find(std::string_view) const;
 template Expected<std::optional<JsonView>> JsonView::find(std::string_view) const;
 

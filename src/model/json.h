@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -28,7 +29,8 @@ class JsonView {
   const std::string& where() const { return where_; }  // "config.json: rope_scaling"
   const boost::json::object& object() const { return *object_; }
 
-  // T: bool, int32_t, int64_t, double (integers too), std::string_view, JsonView.
+  // T: bool, int32_t, int64_t, double (integers too), std::vector<double>, std::string_view,
+  // JsonView.
   // Nothing when the key is missing or null. Errors: kCorrupt (another type, a value out of range).
   template <typename T>
   Expected<std::optional<T>> find(std::string_view key) const;

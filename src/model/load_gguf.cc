@@ -1,4 +1,5 @@
 #include "model/generation.h"
+#include "model/gguf_split.h"
 #include "model/gguf_tokenizer.h"
 #include "model/load_formats.h"
 #include "model/weights.h"
@@ -21,12 +22,12 @@ Expected<GenerationDefaults> generation_defaults(const GgufFile& file) {
 }  // namespace
 
 Status load_gguf(std::shared_ptr<const MappedFile> file, Model& model) {
-  LL_ASSIGN(const GgufFile gguf, GgufFile::read(std::move(file)));
+  LL_ASSIGN(const GgufFile gguf, read_gguf_parts(std::move(file)));
   LL_ASSIGN(const Architecture* architecture, find_architecture(gguf));
   LL_ASSIGN(Declaration declared, architecture->from_gguf(gguf));
   LL_RETURN_IF_ERROR(check_config(declared.config, gguf.path()));
   model.config = std::move(declared.config);
-  model.files = {gguf.file()};
+  model.files = gguf.files();
   model.format = fmt::format("gguf v{}", gguf.version());
   LL_RETURN_IF_ERROR(assign_weights(gguf.tensors(), architecture->gguf_tensors, declared.weights,
                                     gguf.path(), model));

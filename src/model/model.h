@@ -18,10 +18,11 @@ namespace looseleaf {
 
 // Shapes are [outputs, inputs]. A vector is a float copy; empty means that the model has none.
 struct LayerWeights {
-  std::vector<float> attention_norm;  // [hidden]
-  WeightMatrix query;                 // [heads * head_dim, hidden]
-  WeightMatrix key, value;            // [kv_heads * head_dim, hidden]
-  WeightMatrix attention_output;      // [hidden, heads * head_dim]
+  std::vector<float> attention_norm;        // [hidden]
+  WeightMatrix query;                       // [heads * head_dim, hidden]
+  WeightMatrix key, value;                  // [kv_heads * head_dim, hidden]
+  std::vector<float> query_norm, key_norm;  // [head_dim] RMS norm of each head before it turns
+  WeightMatrix attention_output;            // [hidden, heads * head_dim]
   std::vector<float> query_bias, key_bias, value_bias, attention_output_bias;
   std::vector<float> ffn_norm;  // [hidden]
   WeightMatrix gate, up;        // [ffn, hidden]

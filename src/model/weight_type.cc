@@ -5,11 +5,13 @@
 namespace looseleaf {
 
 // One name and one entry a file in weight_types/.
-extern const WeightType kF32, kF16, kBf16, kQ8_0, kQ4_0, kQ4_1;
+extern const WeightType kF32, kF16, kBf16, kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ2K, kQ3K, kQ4K,
+    kQ5K, kQ6K, kIq4Nl;
 
 namespace {
 
-constexpr std::array kTypes = {&kF32, &kF16, &kBf16, &kQ8_0, &kQ4_0, &kQ4_1};
+constexpr std::array kTypes = {&kF32,  &kF16, &kBf16, &kQ8_0, &kQ4_0, &kQ4_1, &kQ5_0,
+                               &kQ5_1, &kQ2K, &kQ3K,  &kQ4K,  &kQ5K,  &kQ6K,  &kIq4Nl};
 
 }  // namespace
 

@@ -33,6 +33,7 @@ class Assigner {
   }
 
   const StoredTensor* find(std::string_view pattern, int layer, std::string_view ending) {
+    if (pattern.empty()) return nullptr;
     const StoredTensor* tensor = tensors_.find(full_name(pattern, layer, ending));
     if (tensor != nullptr) used_.insert(tensor);
     return tensor;
@@ -91,6 +92,39 @@ class Assigner {
     return floats(*tensor, size);
   }
 
+  // One matrix of those that share their input, and its bias.
+  struct Part {
+    std::string_view name;
+    int64_t rows;
+    WeightMatrix* matrix;
+    std::vector<float>* bias;
+  };
+
+  // Each part under its own name or, where the family has one matrix for all, as a view of its
+  // rows.
+  Status split_matrix(std::string_view fused, int layer, int64_t cols, std::vector<Part> parts,
+                      std::optional<bool> declared_bias) {
+    if (fused.empty()) {
+      for (const Part& part : parts) {
+        LL_ASSIGN(*part.matrix, matrix(part.name, layer, part.rows, cols));
+        LL_ASSIGN(*part.bias, bias(part.name, layer, part.rows, declared_bias));
+      }
+      return {};
+    }
+    int64_t rows = 0;
+    for (const Part& part : parts) rows += part.rows;
+    LL_ASSIGN(const WeightMatrix all, matrix(fused, layer, rows, cols));
+    LL_ASSIGN(const std::vector<float> all_bias, bias(fused, layer, rows, declared_bias));
+    int64_t first = 0;
+    for (const Part& part : parts) {
+      *part.matrix = {all.type, all.data + first * all.row_bytes(), part.rows, cols};
+      if (!all_bias.empty())
+        part.bias->assign(all_bias.begin() + first, all_bias.begin() + first + part.rows);
+      first += part.rows;
+    }
+    return {};
+  }
+
   Status output() {
     const ModelConfig& config = model_.config;
     const StoredTensor* own = find(names_.output, 0, ".weight");
@@ -117,39 +151,49 @@ class Assigner {
     const ModelConfig& c = model_.config;
     const int64_t q = int64_t{c.heads} * c.head_dim;
     const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
-    const auto attention_bias = declared_.attention_bias;
-    const auto mlp_bias = declared_.mlp_bias;
     // One layer at a time: a configuration that claims too many meets a missing tensor first.
     LayerWeights& layer = model_.layers.emplace_back();
     LL_ASSIGN(layer.attention_norm, vector(names_.attention_norm, l, ".weight", c.hidden));
-    LL_ASSIGN(layer.query, matrix(names_.query, l, q, c.hidden));
-    LL_ASSIGN(layer.key, matrix(names_.key, l, kv, c.hidden));
-    LL_ASSIGN(layer.value, matrix(names_.value, l, kv, c.hidden));
+    LL_RETURN_IF_ERROR(split_matrix(names_.query_key_value, l, c.hidden,
+                                    {{names_.query, q, &layer.query, &layer.query_bias},
+                                     {names_.key, kv, &layer.key, &layer.key_bias},
+                                     {names_.value, kv, &layer.value, &layer.value_bias}},
+                                    declared_.attention_bias));
+    if (!names_.query_norm.empty()) {
+      LL_ASSIGN(layer.query_norm, vector(names_.query_norm, l, ".weight", c.head_dim));
+      LL_ASSIGN(layer.key_norm, vector(names_.key_norm, l, ".weight", c.head_dim));
+    }
     LL_ASSIGN(layer.attention_output, matrix(names_.attention_output, l, c.hidden, q));
-    LL_ASSIGN(layer.query_bias, bias(names_.query, l, q, attention_bias));
-    LL_ASSIGN(layer.key_bias, bias(names_.key, l, kv, attention_bias));
-    LL_ASSIGN(layer.value_bias, bias(names_.value, l, kv, attention_bias));
     LL_ASSIGN(layer.attention_output_bias,
-              bias(names_.attention_output, l, c.hidden, attention_bias));
+              bias(names_.attention_output, l, c.hidden, declared_.attention_output_bias));
     LL_ASSIGN(layer.ffn_norm, vector(names_.ffn_norm, l, ".weight", c.hidden));
-    LL_ASSIGN(layer.gate, matrix(names_.gate, l, c.ffn, c.hidden));
-    LL_ASSIGN(layer.up, matrix(names_.up, l, c.ffn, c.hidden));
+    LL_RETURN_IF_ERROR(split_matrix(names_.gate_up, l, c.hidden,
+                                    {{names_.gate, c.ffn, &layer.gate, &layer.gate_bias},
+                                     {names_.up, c.ffn, &layer.up, &layer.up_bias}},
+                                    declared_.mlp_bias));
     LL_ASSIGN(layer.down, matrix(names_.down, l, c.hidden, c.ffn));
-    LL_ASSIGN(layer.gate_bias, bias(names_.gate, l, c.ffn, mlp_bias));
-    LL_ASSIGN(layer.up_bias, bias(names_.up, l, c.ffn, mlp_bias));
-    LL_ASSIGN(layer.down_bias, bias(names_.down, l, c.hidden, mlp_bias));
+    LL_ASSIGN(layer.down_bias, bias(names_.down, l, c.hidden, declared_.mlp_bias));
     return {};
   }
 
   Status rope_divisors() {
-    if (names_.rope_divisors.empty()) return {};
-    const StoredTensor* tensor = find(names_.rope_divisors, 0, ".weight");
-    if (tensor == nullptr) return {};
     RopeConfig& rope = model_.config.rope;
-    LL_ASSIGN(rope.divisors, floats(*tensor, rope.dims / 2));
-    for (const float divisor : rope.divisors)
+    const StoredTensor* plain = find(names_.rope_divisors, 0, ".weight");
+    if (rope.scaling != RopeScaling::kLongRope || names_.rope_long_divisors.empty())
+      return plain == nullptr ? Status() : read_divisors(*plain, rope.divisors);
+    if (plain != nullptr)
+      return error(ErrorCode::kUnsupported, "{}: is not run with longrope", plain->where());
+    LL_ASSIGN(const StoredTensor* near, get(names_.rope_short_divisors, 0, ".weight"));
+    LL_RETURN_IF_ERROR(read_divisors(*near, rope.divisors));
+    LL_ASSIGN(const StoredTensor* far, get(names_.rope_long_divisors, 0, ".weight"));
+    return read_divisors(*far, rope.long_divisors);
+  }
+
+  Status read_divisors(const StoredTensor& tensor, std::vector<float>& out) {
+    LL_ASSIGN(out, floats(tensor, model_.config.rope.dims / 2));
+    for (const float divisor : out)
       if (divisor <= 0)
-        return error(ErrorCode::kCorrupt, "{}: divisor {}: divisors are positive", tensor->where(),
+        return error(ErrorCode::kCorrupt, "{}: divisor {}: divisors are positive", tensor.where(),
                      divisor);
     return {};
   }

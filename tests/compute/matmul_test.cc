@@ -36,16 +36,32 @@ struct RandomMatrix {
       return;
     }
     for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+    const auto [scale_at, least_at] = halves(type.name);
     for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(type.block_bytes)) {
       const uint16_t scale = static_cast<uint16_t>(0x2000 + random() % 0x400);  // about 0.008-0.016
       const uint16_t least = static_cast<uint16_t>(0xA800 + random() % 0x400);  // about -0.03
-      std::memcpy(bytes.data() + at, &scale, 2);
-      if (type.name == "q4_1") std::memcpy(bytes.data() + at + 2, &least, 2);
+      std::memcpy(bytes.data() + at + scale_at, &scale, 2);
+      if (least_at >= 0) std::memcpy(bytes.data() + at + least_at, &least, 2);
     }
   }
+  // Where a block has its scale and, or -1, its minimum.
+  static std::pair<int, int> halves(std::string_view type) {
+    if (type == "q4_1" || type == "q5_1" || type == "q4_K" || type == "q5_K") return {0, 2};
+    if (type == "q2_K") return {80, 82};
+    if (type == "q3_K") return {108, -1};
+    if (type == "q6_K") return {208, -1};
+    return {0, -1};
+  }
+
   std::vector<std::byte> bytes;
   WeightMatrix matrix;
 };
+
+// Rows must be whole blocks.
+std::vector<int64_t> column_counts(const WeightType& type) {
+  if (type.block > 32) return {type.block, 2 * type.block};
+  return {32, 96, 160, 576};
+}
 
 class MatmulTest : public testing::TestWithParam<const WeightType*> {};
 
@@ -53,7 +69,7 @@ TEST_P(MatmulTest, MatchesFloat64) {
   std::mt19937 random(std::random_device{}());
   std::normal_distribution<float> normal;
   ThreadPool pool(2);
-  for (const int64_t cols : {32, 96, 160, 576})
+  for (const int64_t cols : column_counts(*GetParam()))
     for (const int64_t outputs : {1, 3, 31, 33, 70})
       for (const int rows : {1, 3, 4, 5, 15, 16, 37}) {
         const RandomMatrix w(*GetParam(), outputs, cols, random);
@@ -62,8 +78,7 @@ TEST_P(MatmulTest, MatchesFloat64) {
         std::vector<float> bias(static_cast<size_t>(outputs));
         for (float& value : bias) value = normal(random);
         std::vector<float> weights(static_cast<size_t>(outputs * cols));
-        for (int64_t r = 0; r < outputs; ++r)
-          w.matrix.dequantize_row(r, weights.data() + r * cols);
+        for (int64_t r = 0; r < outputs; ++r) w.matrix.dequantize_row(r, weights.data() + r * cols);
         for (const bool deterministic : {false, true})
           for (const bool accumulate : {false, true}) {
             std::vector<float> y(static_cast<size_t>(rows * outputs),
@@ -93,24 +108,26 @@ TEST_P(MatmulTest, MatchesFloat64) {
 TEST_P(MatmulTest, DeterministicRowsDoNotDependOnTheirNumber) {
   std::mt19937 random(std::random_device{}());
   std::normal_distribution<float> normal;
-  const RandomMatrix w(*GetParam(), 45, 192, random);
-  std::vector<float> x(40 * 192);
+  const int64_t cols = GetParam()->block > 32 ? GetParam()->block : 192;
+  const RandomMatrix w(*GetParam(), 45, cols, random);
+  std::vector<float> x(static_cast<size_t>(40 * cols));
   for (float& value : x) value = normal(random);
   std::vector<float> together(40 * 45), alone(45);
   ThreadPool two(2), three(3);
   cpu_matmul(two, true, w.matrix, {}, x.data(), 40, false, together.data());
   for (int r = 0; r < 40; ++r) {
-    cpu_matmul(three, true, w.matrix, {}, x.data() + r * 192, 1, false, alone.data());
+    cpu_matmul(three, true, w.matrix, {}, x.data() + r * cols, 1, false, alone.data());
     ASSERT_EQ(std::memcmp(alone.data(), together.data() + r * 45, 45 * 4), 0) << "row " << r;
   }
 }
 
 TEST_P(MatmulTest, VectorDequantizationHasThePlainFormulasBits) {
   std::mt19937 random(std::random_device{}());
-  const RandomMatrix w(*GetParam(), 9, 160, random);
-  std::vector<float> fast(5 * 160), plain(5 * 160);
+  const int64_t cols = GetParam()->block > 32 ? 3 * GetParam()->block : 160;
+  const RandomMatrix w(*GetParam(), 9, cols, random);
+  std::vector<float> fast(static_cast<size_t>(5 * cols)), plain(fast.size());
   cpu_dequantize(w.matrix, 3, 5, fast.data());
-  for (int64_t r = 0; r < 5; ++r) w.matrix.dequantize_row(3 + r, plain.data() + r * 160);
+  for (int64_t r = 0; r < 5; ++r) w.matrix.dequantize_row(3 + r, plain.data() + r * cols);
   EXPECT_EQ(std::memcmp(fast.data(), plain.data(), fast.size() * 4), 0);
 }
 

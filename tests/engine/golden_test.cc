@@ -1,5 +1,5 @@
-// The engine against an independent implementation in float64: top log-probabilities within 2e-3 and
-// the same greedy tokens, for every model, method and position that the golden files hold.
+// The engine against an independent implementation in float64: top log-probabilities within 2e-3
+// and the same greedy tokens, for every model, method and position that the golden files hold.
 #include <cmath>
 #include <cstdlib>
 
@@ -29,13 +29,15 @@ Sequence sequence_at_offsets(EngineCore& core, const GoldenCase& c) {
   Sequence sequence;
   sequence.root = core.prefixes.root("golden");
   sequence.method = "reuse";
+  sequence.rope = core.rope_for(c.tail_offset + static_cast<int>(c.tail.size()));
   if (!c.header.empty()) sequence.parts.emplace_back(text_run(core, c.header, c.header_offset));
   for (size_t i = 0; i < c.documents.size(); ++i) {
-    auto acquired = value_of(acquire_chunk(core, c.documents[i], c.encoding_prefix, "", ""));
+    auto acquired =
+        value_of(acquire_chunk(core, c.documents[i], c.encoding_prefix, "", "", *sequence.rope));
     sequence.parts.emplace_back(Binding{.chunk = acquired.chunk,
                                         .position = c.offsets[i],
                                         .copy = {},
-                                        .turn = core.forward.turn(c.offsets[i])});
+                                        .turn = Forward::turn(*sequence.rope, c.offsets[i])});
   }
   sequence.parts.emplace_back(text_run(core, c.tail, c.tail_offset));
   return sequence;
@@ -66,18 +68,15 @@ std::vector<std::string> methods_for(const GoldenCase& c) {
   return {"full", "prefix", "prefix", "full"};
 }
 
-struct GoldenModel {
-  const char* name;
-  const char* path;
-};
-
-class GoldenTest : public testing::TestWithParam<GoldenModel> {};
+// A model's file or folder in golden_dir().
+class GoldenTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenTest, EveryCase) {
-  const auto core = make_core(golden_dir() / GetParam().path,
-                              {.threads = 2, .cache_bytes = 256 << 20, .exact = true});
+  const std::filesystem::path path = GetParam();
+  const auto core =
+      make_core(golden_dir() / path, {.threads = 2, .cache_bytes = 256 << 20, .exact = true});
   double worst = 0;
-  const auto cases = read_golden(golden_dir() / (std::string(GetParam().name) + ".golden.json"));
+  const auto cases = read_golden(golden_dir() / (path.stem().string() + ".golden.json"));
   ASSERT_FALSE(cases.empty());
   for (const GoldenCase& c : cases) {
     SCOPED_TRACE(c.name);
@@ -94,22 +93,25 @@ TEST_P(GoldenTest, EveryCase) {
       worst = std::max(worst, check_steps(*core, std::move(sequence), c, kTolerance));
     }
   }
-  std::printf("%s: largest log-probability difference %.1e over %zu cases\n", GetParam().name, worst,
-              cases.size());
+  std::printf("%s: largest log-probability difference %.1e over %zu cases\n", path.stem().c_str(),
+              worst, cases.size());
   EXPECT_EQ(core->chunks.pinned_bytes(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenTest,
-                         testing::Values(GoldenModel{"llama_hf_f32", "llama_hf_f32"},
-                                         GoldenModel{"llama3_hf_bf16", "llama3_hf_bf16"},
-                                         GoldenModel{"llama_hf_f16", "llama_hf_f16"},
-                                         GoldenModel{"llama_f32", "llama_f32.gguf"},
-                                         GoldenModel{"llama_f16", "llama_f16.gguf"},
-                                         GoldenModel{"llama_bf16", "llama_bf16.gguf"},
-                                         GoldenModel{"llama_q8_0", "llama_q8_0.gguf"},
-                                         GoldenModel{"llama_q4_0", "llama_q4_0.gguf"},
-                                         GoldenModel{"llama_q4_1", "llama_q4_1.gguf"}),
-                         [](const auto& info) { return std::string(info.param.name); });
+// Each architecture, RoPE kind and weight type; tests/golden/README.md says what is in which.
+constexpr const char* kModels[] = {
+    "llama_hf_f32",     "llama3_hf_bf16",   "llama_hf_f16",         "llama_f32.gguf",
+    "llama_f16.gguf",   "llama_bf16.gguf",  "llama_q8_0.gguf",      "llama_q4_0.gguf",
+    "llama_q4_1.gguf",  "llama_q5_0.gguf",  "llama_q5_1.gguf",      "llama_k_high.gguf",
+    "llama_k_low.gguf", "llama_bias_hf",    "llama_linear.gguf",    "llama_dynamic_hf",
+    "qwen2_hf",         "qwen2_yarn_hf",    "qwen2_yarn.gguf",      "qwen3_hf",
+    "qwen3_yarn_hf",    "qwen3.gguf",       "qwen3_yarn_mscale_hf", "mistral_hf",
+    "phi3_hf",          "phi3_longrope_hf", "phi3_longrope.gguf",   "phi3.gguf",
+};
+
+INSTANTIATE_TEST_SUITE_P(Models, GoldenTest, testing::ValuesIn(kModels), [](const auto& info) {
+  return std::filesystem::path(info.param).stem().string();
+});
 
 // The stored types of keys and values: what each costs in accuracy, on the f32 model.
 class GoldenKvTest : public testing::TestWithParam<std::pair<const char*, double>> {};

@@ -69,6 +69,22 @@ def distant(ids):
         )
 
 
+def at_the_limit(ids, original):
+    """Prompts of exactly the original length, whose answers grow past it, and of one token more."""
+    for name, extra in (("limit", 0), ("limit_passed", 1)):
+        documents = [ids(20), ids(original - 33 + extra)]
+        yield lambda name=name, documents=documents: [
+            make(name, "reuse", [1, *ids(3)], documents, ids(9), [1])
+        ]
+        yield lambda name=name, documents=documents: [
+            make(name + "_full", "full", [1, *ids(3)], documents, ids(9))
+        ]
+
+
+def long_full(ids):
+    yield lambda: [make("full_beyond", "full", [1, *ids(2)], [ids(50), ids(33)], ids(5))]
+
+
 def many(ids):
     """For the two models that carry the breadth."""
     yield lambda: list(orders(ids))
@@ -139,17 +155,29 @@ def effect(ours, case, first):
 def draw(spec, ours, theirs):
     """All cases of a model, with their steps. A group is drawn again until it is decisive."""
     rng = random.Random(spec.seed)
-    groups = list(common(lambda n: [rng.randrange(specs.VOCAB) for _ in range(n)]))
+
+    def ids(n):
+        return [rng.randrange(spec.vocab) for _ in range(n)]
+
+    groups = list(common(ids))
     if spec.many_cases:
-        groups += many(lambda n: [rng.randrange(specs.VOCAB) for _ in range(n)])
+        groups += many(ids)
+    if spec.rope["rope_type"] == "longrope":
+        groups += at_the_limit(ids, spec.rope["original_max_position_embeddings"])
+    if spec.rope["rope_type"] == "dynamic":
+        groups += long_full(ids)
     out = []
     with torch.no_grad():
         for group in groups:
-            while True:
-                cases = group()
+            for _ in range(300):
+                cases = [case for case in group() if case["kind"] in spec.kinds]
+                if not cases:
+                    break
                 effects = [answer(ours, theirs, case) for case in cases]
                 margins = [step["margin"] for case in cases for step in case["steps"]]
                 if min(margins) >= MIN_MARGIN and min(effects) >= MIN_EFFECT:
                     break
+            else:
+                raise AssertionError((spec.name, margins, effects))
             out += cases
     return out

@@ -1,4 +1,4 @@
-"""Hugging Face's LlamaForCausalLM in true float64, and a reused prompt as one forward pass of it.
+"""Hugging Face's own models in true float64, and a reused prompt as one forward pass of them.
 
 Imported by make_golden.py and smollm2.py; nothing to run here. transformers computes norms, softmax
 and rotary angles in float32 whatever the model's type is; those three are replaced. Everything else
@@ -8,8 +8,30 @@ is its own code.
 import math
 
 import torch
-from transformers import LlamaForCausalLM
+from transformers import (
+    LlamaForCausalLM,
+    MistralForCausalLM,
+    Phi3ForCausalLM,
+    Qwen2ForCausalLM,
+    Qwen3ForCausalLM,
+)
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.llama import modeling_llama
+from transformers.models.mistral import modeling_mistral
+from transformers.models.phi3 import modeling_phi3
+from transformers.models.qwen2 import modeling_qwen2
+from transformers.models.qwen3 import modeling_qwen3
+
+import rope
+
+# model_type -> (class, its module, the prefix of the module's classes)
+FAMILIES = {
+    "llama": (LlamaForCausalLM, modeling_llama, "Llama"),
+    "mistral": (MistralForCausalLM, modeling_mistral, "Mistral"),
+    "qwen2": (Qwen2ForCausalLM, modeling_qwen2, "Qwen2"),
+    "qwen3": (Qwen3ForCausalLM, modeling_qwen3, "Qwen3"),
+    "phi3": (Phi3ForCausalLM, modeling_phi3, "Phi3"),
+}
 
 
 def _norm(self, x):
@@ -26,34 +48,53 @@ def _attention(module, query, key, value, attention_mask, scaling, **_):
 def _rotary(self, x, position_ids):
     angles = position_ids[..., None].double() * self.exact_frequencies
     angles = torch.cat((angles, angles), dim=-1)
-    return angles.cos(), angles.sin()
+    return angles.cos() * self.exact_factor, angles.sin() * self.exact_factor
 
 
-def in_float64(model, frequencies):
-    """`frequencies` [head_dim / 2] float64 must be what transformers has in float32."""
-    modeling_llama.LlamaRMSNorm.forward = _norm
-    modeling_llama.eager_attention_forward = _attention
-    modeling_llama.LlamaRotaryEmbedding.forward = _rotary
+def in_float64(model, ours):
+    """`ours`: the reference.Llama of the same model; transformers must have its rope in float32."""
+    _, module, prefix = FAMILIES[model.config.model_type]
+    getattr(module, prefix + "RMSNorm").forward = _norm
+    module.eager_attention_forward = _attention
+    getattr(module, prefix + "RotaryEmbedding").forward = _rotary
     rotary = model.model.rotary_emb
-    assert rotary.attention_scaling == 1
-    torch.testing.assert_close(rotary.inv_freq.double(), frequencies, rtol=1e-6, atol=0)
-    rotary.exact_frequencies = frequencies
+    kind = rotary.rope_type
+    for length in (1, 1000000):
+        frequencies, factor = rotary.inv_freq, rotary.attention_scaling
+        if kind != "default":
+            frequencies, factor = ROPE_INIT_FUNCTIONS[kind](rotary.config, "cpu", seq_len=length)
+        torch.testing.assert_close(
+            frequencies.double(),
+            rope.frequencies(ours.rope, ours.rotary_dims, length),
+            rtol=2e-6,
+            atol=0,
+        )
+        assert abs(factor - rope.attention_factor(ours.rope, ours.context)) < 1e-7
+    assert (getattr(model.config, "sliding_window", None) or 0) == ours.window
+    model.ours = (ours,)  # in a tuple, so that it is no submodule
     return model.double().eval()
 
 
-def from_folder(path, frequencies):
+def set_length(model, case):
+    ours = model.ours[0]
+    ours.set_length(case)
+    rotary = model.model.rotary_emb
+    rotary.exact_frequencies, rotary.exact_factor = ours.frequencies, ours.factor
+
+
+def from_folder(path, ours, family):
     return in_float64(
-        LlamaForCausalLM.from_pretrained(path, attn_implementation="eager"), frequencies
+        FAMILIES[family][0].from_pretrained(path, attn_implementation="eager"), ours
     )
 
 
-def from_weights(config, weights, frequencies):
+def from_weights(config, weights, ours):
     config._attn_implementation = "eager"
-    model = LlamaForCausalLM(config).double()
+    model = FAMILIES[config.model_type][0](config).double()
     missing, unexpected = model.load_state_dict(weights, strict=False)
     assert not unexpected and set(missing) <= {"lm_head.weight"}, (missing, unexpected)
     model.tie_weights()
-    return in_float64(model, frequencies)
+    return in_float64(model, ours)
 
 
 def one_pass(case):
@@ -93,8 +134,13 @@ def greedy(model, case, steps):
         visible = torch.ones(len(ids), len(ids), dtype=torch.bool).tril()
     else:
         ids, positions, visible = one_pass(case)
+    set_length(model, case)
+    window = model.ours[0].window
     out = []
     for _ in range(steps):
+        if window:
+            at = torch.tensor(positions)
+            visible &= at[:, None] - at[None, :] < window
         mask = torch.zeros(visible.shape, dtype=torch.float64).masked_fill(~visible, -math.inf)
         logits = model(
             input_ids=torch.tensor([ids]),

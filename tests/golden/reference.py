@@ -1,4 +1,4 @@
-"""A small Llama in float64 whose keys are cached unrotated and rotated to where they stand.
+"""A small transformer in float64 whose keys are cached unrotated and rotated to where they stand.
 
 Imported by make_golden.py and smollm2.py; nothing to run here. This is one of the two ways in which
 every golden answer is computed; oracle.py holds the other.
@@ -10,22 +10,14 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
+import rope
 
-def inverse_frequencies(rope, head_dim):
-    """[head_dim / 2] float64, from rope_theta and llama3's keys or `divisors` (rope_freqs)."""
-    exponents = torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim
-    plain = rope["rope_theta"] ** -exponents
-    if "divisors" in rope:
-        return plain / rope["divisors"].double()
-    if rope.get("rope_type", "default") == "default":
-        return plain
-    assert rope["rope_type"] == "llama3", rope
-    low, high, factor = rope["low_freq_factor"], rope["high_freq_factor"], rope["factor"]
-    turns = (
-        rope["original_max_position_embeddings"] * plain / (2 * math.pi)
-    )  # within the original length
-    keep = ((turns - low) / (high - low)).clamp(0, 1)
-    return keep * plain + (1 - keep) * plain / factor
+
+def prompt_length(case):
+    """One more than the last position of the prompt."""
+    if case["kind"] == "full":
+        return len(case["header"]) + sum(map(len, case["documents"])) + len(case["tail"])
+    return case["tail_offset"] + len(case["tail"])
 
 
 @dataclass
@@ -49,18 +41,33 @@ class Llama:
     kv_heads: int
     head_dim: int
     rms_eps: float
-    frequencies: torch.Tensor  # [head_dim / 2] float64
-    interleaved: bool  # rotated pairs are (2i, 2i + 1) as in GGUF, else (i, i + head_dim / 2)
+    rope: dict  # rope_parameters
+    rotary_dims: int  # of a head, the first ones
+    context: int  # max_position_embeddings
+    interleaved: bool  # rotated pairs are (2i, 2i + 1) as in GGUF, else (i, i + rotary_dims / 2)
+    window: int = 0  # a row sees keys less than so many positions before it; 0: all
+
+    def set_length(self, case):
+        """The regime of a prompt is that of its length; its answer keeps it."""
+        length = prompt_length(case)
+        self.frequencies = rope.frequencies(self.rope, self.rotary_dims, length)
+        self.factor = rope.attention_factor(self.rope, self.context)
 
     def rotate(self, x, positions):
         """x: [tokens, heads, head_dim]"""
         angle = positions.double()[:, None, None] * self.frequencies
-        cos, sin = angle.cos(), angle.sin()
+        cos, sin = angle.cos() * self.factor, angle.sin() * self.factor
+        x, rest = x[..., : self.rotary_dims], x[..., self.rotary_dims :]
         if self.interleaved:
             a, b = x[..., 0::2], x[..., 1::2]
-            return torch.stack((a * cos - b * sin, b * cos + a * sin), dim=-1).flatten(-2)
-        a, b = x.chunk(2, dim=-1)
-        return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+            turned = torch.stack((a * cos - b * sin, b * cos + a * sin), dim=-1).flatten(-2)
+        else:
+            a, b = x.chunk(2, dim=-1)
+            turned = torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+        return torch.cat((turned, rest), dim=-1)
+
+    def head_norm(self, x, name):
+        return self.norm(x, name) if name + ".weight" in self.weights else x
 
     def norm(self, x, name):
         return (
@@ -86,17 +93,23 @@ class Llama:
         positions = torch.arange(first, first + count)
         past = sum(len(s.positions) for s in segments)
         visible = torch.ones(count, past + count, dtype=torch.bool).tril(past)
+        if self.window:
+            before = [s.positions for s in segments] + [positions]
+            visible &= positions[:, None] - torch.cat(before)[None, :] < self.window
         x = self.weights["model.embed_tokens.weight"][torch.tensor(ids, dtype=torch.long)]
         own = Segment([], [], positions)
         for layer in range(self.layers):
             prefix = f"model.layers.{layer}."
 
             def linear(x, name):
-                return F.linear(x, self.weights[f"{prefix}{name}.weight"])
+                bias = self.weights.get(f"{prefix}{name}.bias")
+                return F.linear(x, self.weights[f"{prefix}{name}.weight"], bias)
 
             h = self.norm(x, prefix + "input_layernorm")
             q = linear(h, "self_attn.q_proj").unflatten(-1, (self.heads, -1))
-            own.keys.append(linear(h, "self_attn.k_proj").unflatten(-1, (self.kv_heads, -1)))
+            q = self.head_norm(q, prefix + "self_attn.q_norm")
+            k = linear(h, "self_attn.k_proj").unflatten(-1, (self.kv_heads, -1))
+            own.keys.append(self.head_norm(k, prefix + "self_attn.k_norm"))
             own.values.append(linear(h, "self_attn.v_proj").unflatten(-1, (self.kv_heads, -1)))
             seen = [*segments, own]
             keys = torch.cat([self.rotate(s.keys[layer], s.positions) for s in seen])
@@ -127,6 +140,7 @@ class Llama:
 
     def greedy(self, case, steps):
         """Log-probabilities [steps, vocab] after the prompt and after each greedy token fed."""
+        self.set_length(case)
         segments = self.prepare(case)
         ids, position, out = case["tail"], case["tail_offset"], []
         for _ in range(steps):

@@ -11,38 +11,57 @@ import specs
 TORCH = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 
+CLASSES = {
+    "llama": "LlamaForCausalLM",
+    "mistral": "MistralForCausalLM",
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+    "phi3": "Phi3ForCausalLM",
+}
+
+
 def config(spec):
     """config.json with RoPE in the spelling before transformers 5 ("old") or since ("new")."""
     out = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "vocab_size": specs.VOCAB,
-        "hidden_size": specs.HIDDEN,
-        "intermediate_size": specs.INTERMEDIATE,
+        "architectures": [CLASSES[spec.family]],
+        "model_type": spec.family,
+        "vocab_size": spec.vocab,
+        "hidden_size": spec.hidden,
+        "intermediate_size": spec.intermediate,
         "num_hidden_layers": spec.layers,
-        "num_attention_heads": specs.HEADS,
-        "num_key_value_heads": specs.KV_HEADS,
-        "head_dim": specs.HEAD_DIM,
+        "num_attention_heads": spec.heads,
+        "num_key_value_heads": spec.kv_heads,
+        "head_dim": spec.head_dim,
         "hidden_act": "silu",
         "rms_norm_eps": specs.RMS_EPS,
-        "max_position_embeddings": specs.MAX_POSITIONS,
-        "attention_bias": False,
-        "mlp_bias": False,
+        "max_position_embeddings": spec.context,
+        "attention_bias": spec.biases == "all",
+        "mlp_bias": spec.biases == "all",
         "tie_word_embeddings": spec.tied,
         "bos_token_id": small_tokenizer.BOS,
         "eos_token_id": small_tokenizer.EOS,
     }
+    rope = dict(spec.rope)
+    if spec.family != "llama":  # what the family's own files do not have
+        del out["attention_bias"], out["mlp_bias"]
+    if spec.family in ("qwen2", "qwen3"):
+        out |= {"use_sliding_window": False, "sliding_window": 4096, "max_window_layers": 1}
+    if spec.family in ("mistral", "phi3"):
+        out["sliding_window"] = spec.window or None
+    if spec.family == "phi3":
+        del out["head_dim"]
+        out |= {"partial_rotary_factor": spec.rotary_dims / spec.head_dim, "pad_token_id": 0}
+        if rope["rope_type"] == "longrope":
+            out["original_max_position_embeddings"] = rope.pop("original_max_position_embeddings")
     dtype = str(TORCH[spec.dtype]).removeprefix("torch.")
     if spec.rope_spelling == "new":
-        return out | {"dtype": dtype, "rope_parameters": spec.rope}
-    scaling = {k: v for k, v in spec.rope.items() if k != "rope_theta"}
+        return out | {"dtype": dtype, "rope_parameters": rope}
+    scaling = {k: v for k, v in rope.items() if k != "rope_theta"}
     if scaling == {"rope_type": "default"}:
         scaling = None
-    return out | {
-        "torch_dtype": dtype,
-        "rope_theta": spec.rope["rope_theta"],
-        "rope_scaling": scaling,
-    }
+    elif spec.family != "llama":  # the key before rope_type
+        scaling = {"type" if k == "rope_type" else k: v for k, v in scaling.items()}
+    return out | {"torch_dtype": dtype, "rope_theta": rope["rope_theta"], "rope_scaling": scaling}
 
 
 def write_json(path, value, indent=2):
@@ -123,4 +142,5 @@ def write(path, spec, weights, tokens, merges):
     write_weights(path, spec, weights)
     for file in path.glob("*.safetensors"):
         file.chmod(0o644)  # save_file leaves 0600
-    write_tokenizer(path, tokens, merges)
+    if spec.tokenizer:
+        write_tokenizer(path, tokens, merges)

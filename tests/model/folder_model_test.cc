@@ -79,8 +79,8 @@ TEST(FolderModel, SameNumbersAsTheGgufForm) {
 
 TEST(FolderModel, RopeInEverySpelling) {
   EXPECT_EQ(rope_with("").base, 10000);
-  EXPECT_FALSE(rope_with(R"("rope_scaling":null,)").llama3);
-  EXPECT_FALSE(rope_with(R"("rope_scaling":{"type":"default"},)").llama3);
+  EXPECT_EQ(rope_with(R"("rope_scaling":null,)").scaling, RopeScaling::kNone);
+  EXPECT_EQ(rope_with(R"("rope_scaling":{"type":"default"},)").scaling, RopeScaling::kNone);
   EXPECT_EQ(rope_with(R"("rope_parameters":{"rope_type":"default","rope_theta":7e5},)").base, 7e5);
   const std::string numbers = R"("factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,)"
                               R"("original_max_position_embeddings":64)";
@@ -91,19 +91,44 @@ TEST(FolderModel, RopeInEverySpelling) {
         R"("rope_parameters":{"rope_theta":5e5,"rope_type":"llama3",)" + numbers + "},"}) {
     const RopeConfig rope = rope_with(extra);
     EXPECT_EQ(rope.base, 5e5);
-    EXPECT_TRUE(rope.llama3);
-    EXPECT_EQ(rope.llama3_scaling.factor, 8);
-    EXPECT_EQ(rope.llama3_scaling.low_frequency_factor, 1);
-    EXPECT_EQ(rope.llama3_scaling.high_frequency_factor, 4);
-    EXPECT_EQ(rope.llama3_scaling.original_context, 64);
+    EXPECT_EQ(rope.scaling, RopeScaling::kLlama3);
+    EXPECT_EQ(rope.factor, 8);
+    EXPECT_EQ(rope.low_frequency_factor, 1);
+    EXPECT_EQ(rope.high_frequency_factor, 4);
+    EXPECT_EQ(rope.original_context, 64);
   }
 }
 
 TEST(FolderModel, EachFieldThatIsNotRunIsNamed) {
   const std::string llama3 = R"("rope_scaling":{"rope_type":"llama3","factor":8,)";
   const std::vector<std::tuple<std::string, ErrorCode, std::string>> cases = {
-      {R"("rope_scaling":{"rope_type":"yarn","factor":4},)", kUnsupported, "rope type 'yarn'"},
-      {R"("rope_scaling":{"type":"linear","factor":4},)", kUnsupported, "rope type 'linear'"},
+      {R"("rope_scaling":{"rope_type":"proportional","factor":4},)", kUnsupported,
+       "rope type 'proportional'"},
+      {R"("rope_scaling":{"type":"linear"},)", kCorrupt, "'factor' is missing"},
+      {R"("rope_scaling":{"type":"linear","factor":0},)", kCorrupt,
+       "linear rope scaling: factor is 0: it must be positive"},
+      {R"("rope_scaling":{"type":"dynamic","factor":0.5},)", kCorrupt, "dynamic rope scaling"},
+      {R"("rope_scaling":{"type":"yarn","factor":1e400},)", kCorrupt, ""},
+      {R"("rope_scaling":{"type":"yarn","factor":-4},)", kCorrupt,
+       "yarn rope scaling: factor is -4"},
+      {R"("rope_scaling":{"type":"yarn","factor":4,"original_max_position_embeddings":0},)",
+       kCorrupt, "original context is 0: it must be at least 1"},
+      {R"("rope_scaling":{"type":"yarn","factor":4,"beta_fast":1,"beta_slow":2},)", kCorrupt,
+       "beta_fast 1 is below beta_slow 2"},
+      {R"("rope_scaling":{"type":"yarn","factor":4,"attention_factor":0},)", kCorrupt,
+       "attention factor is 0"},
+      {R"("rope_scaling":{"type":"yarn","factor":4,"truncate":1},)", kCorrupt,
+       "'truncate' is an integer, not true or false"},
+      {R"("rope_scaling":{"type":"longrope","short_factor":[1,1]},)", kCorrupt,
+       "'long_factor' is missing"},
+      {R"("rope_scaling":{"type":"longrope","short_factor":[1],"long_factor":[1,1]},)", kCorrupt,
+       "'short_factor' has 1 numbers for 4 rotary dimensions: 2 belong"},
+      {R"("rope_scaling":{"type":"su","short_factor":[1,0],"long_factor":[1,1]},)", kCorrupt,
+       "'short_factor' has 0: divisors are positive"},
+      {R"("rope_scaling":{"type":"su","short_factor":[1,"2"],"long_factor":[1,1]},)", kCorrupt,
+       "element 1 is a string"},
+      {R"("rope_scaling":{"type":"su","short_factor":7,"long_factor":[1,1]},)", kCorrupt,
+       "'short_factor' is an integer, not an array of numbers"},
       {R"("rope_scaling":{"type":"linear","rope_type":"default"},)", kCorrupt,
        "rope_type 'default' and type 'linear' differ"},
       {R"("rope_scaling":{"factor":4},)", kCorrupt, "'rope_type' is missing"},
@@ -121,7 +146,7 @@ TEST(FolderModel, EachFieldThatIsNotRunIsNamed) {
        kCorrupt, "low_freq_factor 4 is not below high_freq_factor 4"},
       {llama3 + R"("low_freq_factor":-1,"high_freq_factor":4,)"
                 R"("original_max_position_embeddings":64},)",
-       kCorrupt, "has -1: all must be positive"},
+       kCorrupt, "low_freq_factor is -1: it must be positive"},
       {R"("rope_theta":1e999,)", kCorrupt, ""},
       {R"("rope_theta":"10000",)", kCorrupt, "'rope_theta' is a string, not a number"},
       {R"("sliding_window":4096,)", kUnsupported, "sliding_window 4096"},

@@ -57,7 +57,7 @@ TEST(GgufModel, ConfigurationAndWeights) {
   EXPECT_EQ(c.rope.base, 50000);
   EXPECT_EQ(c.rope.dims, tiny::kHeadDim);
   EXPECT_EQ(c.rope.pairs, RopePairs::kAdjacent);
-  EXPECT_FALSE(c.rope.llama3);
+  EXPECT_EQ(c.rope.scaling, RopeScaling::kNone);
   EXPECT_EQ(model->format, "gguf v3");
   EXPECT_FALSE(model->tied);
   EXPECT_EQ(describe_weight_types(*model), "f32 9");
@@ -88,7 +88,7 @@ TEST(GgufModel, HeadSizeOfItsOwn) {
   GgufBuilder builder = tiny::gguf();
   builder.set_u32("llama.attention.key_length", 6);
   builder.set_u32("llama.attention.value_length", 6);
-  builder.set_u32("llama.rope.dimension_count", 4);
+  builder.set_u32("llama.rope.dimension_count", 6);
   for (const auto& [name, rows] : {std::pair{"blk.0.attn_q.weight", 12},
                                    {"blk.0.attn_k.weight", 6},
                                    {"blk.0.attn_v.weight", 6}}) {
@@ -100,7 +100,7 @@ TEST(GgufModel, HeadSizeOfItsOwn) {
   const auto model = load_good(builder);
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->config.head_dim, 6);
-  EXPECT_EQ(model->config.rope.dims, 4);
+  EXPECT_EQ(model->config.rope.dims, 6);
   EXPECT_EQ(model->layers[0].attention_output.cols, 12);
 }
 
@@ -194,12 +194,31 @@ TEST(GgufModel, EachContradictionIsNamed) {
       {"vocab 0", kCorrupt, "vocab_size is 0", number("llama.vocab_size", 0)},
       {"vocab beyond 31 bits", kCorrupt, "2147483648, outside",
        number("llama.vocab_size", 1u << 31)},
-      {"scaling", kUnsupported, "rope scaling 'linear' is not run",
-       [](auto& b) { b.set_string("llama.rope.scaling.type", "linear"); }},
-      {"old scaling", kUnsupported, "'llama.rope.scale_linear' is 4",
-       real("llama.rope.scale_linear", 4)},
-      {"attention factor", kUnsupported, "'llama.rope.scaling.attn_factor' is 2",
-       real("llama.rope.scaling.attn_factor", 2)},
+      {"scaling", kUnsupported, "rope scaling 'alibi' is not run",
+       [](auto& b) { b.set_string("llama.rope.scaling.type", "alibi"); }},
+      {"scaling of a number", kCorrupt, "'llama.rope.scaling.type' is u32, not a string",
+       number("llama.rope.scaling.type", 2)},
+      {"negative factor", kCorrupt, "linear rope scaling: factor is -4",
+       real("llama.rope.scaling.factor", -4)},
+      {"old scaling nan", kCorrupt, "linear rope scaling: factor is nan",
+       real("llama.rope.scale_linear", kNan)},
+      {"attention factor 0", kCorrupt, "attention factor is 0",
+       real("llama.rope.scaling.attn_factor", 0)},
+      {"yarn of no context", kCorrupt, "original context is 0",
+       [](auto& b) {
+         b.set_string("llama.rope.scaling.type", "yarn");
+         b.set_u32("llama.rope.scaling.original_context_length", 0);
+       }},
+      {"yarn of another kind", kUnsupported, "'llama.rope.scaling.yarn_ext_factor' is 0.5",
+       [](auto& b) {
+         b.set_string("llama.rope.scaling.type", "yarn");
+         b.set_f32("llama.rope.scaling.yarn_ext_factor", 0.5f);
+       }},
+      {"longrope", kUnsupported, "longrope is not run for llama",
+       [](auto& b) { b.set_string("llama.rope.scaling.type", "longrope"); }},
+      {"half the rotary dimensions", kCorrupt,
+       "dimension_count is 2: llama turns all 4 dimensions of a head",
+       number("llama.rope.dimension_count", 2)},
       {"attention scale", kUnsupported, "'llama.attention.scale' is 0.5: only 0 is run",
        real("llama.attention.scale", 0.5f)},
       {"logit scale", kUnsupported, "'llama.logit_scale' is 2", real("llama.logit_scale", 2)},

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "model/model.h"
-#include "tiny_llama.h"
+#include "tiny_families.h"
 #include "tiny_safetensors.h"
 
 namespace looseleaf {
@@ -22,6 +22,8 @@ void use(const Model& model) {
       sum += row[0];
     }
   }
+  for (const int tokens : {1, INT32_MAX})
+    sum += rope_regime(model.config.rope, tokens).frequencies[0];
   EXPECT_FALSE(model.fingerprint.empty()) << sum;
 }
 
@@ -53,19 +55,58 @@ TEST(Hostile, GgufCutAtEveryByte) {
   }
 }
 
-TEST(Hostile, GgufWithChangedBytes) {
+void load_with_changed_bytes(GgufBuilder builder, unsigned seed) {
   const TempFolder folder;
-  GgufBuilder builder = tiny::gguf();
-  const size_t size = builder.build().size();
+  const std::string bytes = builder.build();
   builder.tensors.clear();
   const size_t header = builder.build().size() + 600;  // with the tensor table
-  const std::string bytes = tiny::gguf().build();
-  std::mt19937 random(1);
+  std::mt19937 random(seed);
   for (int i = 0; i < kFlips; ++i) {
     std::string changed = bytes;
     for (unsigned flips = random() % 3 + 1; flips > 0; --flips)
-      changed[choose(header, size, random)] ^= static_cast<char>(1u << random() % 8);
+      changed[choose(header, bytes.size(), random)] ^= static_cast<char>(1u << random() % 8);
     expect_model_or_message(folder.write("changed.gguf", changed));
+  }
+}
+
+TEST(Hostile, GgufWithChangedBytes) { load_with_changed_bytes(tiny::gguf(), 1); }
+
+TEST(Hostile, GgufOfOtherFamiliesWithChangedBytes) {
+  load_with_changed_bytes(tiny::phi3_long_rope(), 4);
+  GgufBuilder yarn = tiny::qwen3();
+  yarn.set_string("qwen3.rope.scaling.type", "yarn");
+  yarn.set_f32("qwen3.rope.scaling.factor", 4);
+  yarn.set_u32("qwen3.rope.scaling.original_context_length", 64);
+  load_with_changed_bytes(yarn, 5);
+}
+
+// One tensor in blocks of 256: its sizes are no longer those of single numbers.
+TEST(Hostile, GgufOfLargeBlocksWithChangedBytes) {
+  std::mt19937 random(6);
+  for (const char* name : {"q2_K", "q3_K", "q4_K", "q5_K", "q6_K"}) {
+    const WeightType* type = nullptr;
+    for (const WeightType* known : weight_types())
+      if (known->name == name) type = known;
+    GgufBuilder builder = tiny::gguf();
+    builder.set_u32("llama.embedding_length", 256);
+    builder.set_u32("llama.attention.key_length", tiny::kHeadDim);
+    builder.tensors.clear();
+    for (const tiny::Shape& shape : tiny::weights()) {
+      std::vector<uint64_t> dims(shape.dims.rbegin(), shape.dims.rend());
+      const bool narrows = shape.gguf == "blk.0.attn_output" || shape.gguf == "blk.0.ffn_down";
+      dims[narrows ? 1 : 0] = 256;  // the hidden size, innermost in all but these two
+      if (shape.gguf == "token_embd") {
+        builder.add("token_embd.weight", dims, static_cast<uint32_t>(type->gguf_id),
+                    std::string(static_cast<size_t>(type->block_bytes) * tiny::kVocab, '\1'));
+        continue;
+      }
+      builder.add(shape.gguf + ".weight", dims, tiny::kF32Id, tiny::floats(tiny::count(dims), 1));
+    }
+    const TempFolder folder;
+    const auto model = load_model(folder.write("model.gguf", builder.build()));
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    use(**model);
+    load_with_changed_bytes(builder, static_cast<unsigned>(random()));
   }
 }
 
@@ -92,6 +133,29 @@ TEST(Hostile, SafetensorsWithChangedBytes) {
     changed[choose(header, bytes.size(), random)] ^= static_cast<char>(1u << random() % 8);
     folder.write("model.safetensors", changed);
     expect_model_or_message(folder.path());
+  }
+}
+
+TEST(Hostile, RopeOfTheConfigChanged) {
+  const TempFolder folder;
+  folder.write("model.safetensors", tiny::safetensors().build());
+  std::mt19937 random(7);
+  for (const std::string rope :
+       {R"("rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":4.0,"beta_fast":32,)"
+        R"("beta_slow":1,"original_max_position_embeddings":64,"attention_factor":1.1},)",
+        R"("rope_parameters":{"rope_theta":1e4,"rope_type":"longrope","short_factor":[1.0,2],)"
+        R"("long_factor":[1.5,16],"original_max_position_embeddings":32},)",
+        R"("rope_scaling":{"type":"dynamic","factor":2.0},"sliding_window":null,)"}) {
+    const std::string config = tiny::config_json(rope);
+    folder.write("config.json", config);
+    ASSERT_TRUE(load_model(folder.path()).has_value());
+    for (int i = 0; i < kFlips; ++i) {
+      std::string changed = config;
+      for (unsigned flips = random() % 2 + 1; flips > 0; --flips)
+        changed[random() % rope.size()] ^= static_cast<char>(1u << random() % 8);
+      folder.write("config.json", changed);
+      expect_model_or_message(folder.path());
+    }
   }
 }
 

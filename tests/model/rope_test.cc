@@ -11,7 +11,7 @@ namespace {
 TEST(Rope, PlainFrequenciesArePowersOfTheBase) {
   RopeConfig rope;
   rope.dims = 8;
-  const auto f = rope_frequencies(rope);
+  const auto f = rope_regime(rope, 1).frequencies;
   ASSERT_EQ(f.size(), 4u);
   const double expected[] = {1, 0.1, 0.01, 0.001};
   for (int j = 0; j < 4; ++j) EXPECT_NEAR(f[j], expected[j], 1e-15);
@@ -22,9 +22,12 @@ TEST(Rope, Llama3KeepsShortBlendsMiddleAndSlowsLongWaves) {
   RopeConfig rope;
   rope.base = 500000;
   rope.dims = 128;
-  rope.llama3 = true;
-  rope.llama3_scaling = {8, 1, 4, 8192};
-  const auto f = rope_frequencies(rope);
+  rope.scaling = RopeScaling::kLlama3;
+  rope.factor = 8;
+  rope.low_frequency_factor = 1;
+  rope.high_frequency_factor = 4;
+  rope.original_context = 8192;
+  const auto f = rope_regime(rope, 1).frequencies;
   const auto plain = [](int j) { return std::pow(500000.0, -j / 64.0); };
   // Wavelength 2 pi / f: below 8192 / 4 kept, above 8192 / 1 slowed.
   EXPECT_EQ(f[0], 1);
@@ -44,7 +47,7 @@ TEST(Rope, DivisorsDivide) {
   RopeConfig rope;
   rope.dims = 4;
   rope.divisors = {1, 8};
-  const auto f = rope_frequencies(rope);
+  const auto f = rope_regime(rope, 1).frequencies;
   EXPECT_EQ(f[0], 1);
   EXPECT_NEAR(f[1], 0.01 / 8, 1e-15);
 }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <boost/json.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "gguf_builder.h"
 #include "model/weight_type.h"
 #include "model/weight_types/half.h"
+#include "test_files.h"
 
 namespace looseleaf {
 namespace {
@@ -74,8 +76,8 @@ TEST(WeightTypes, TableFindsEachOnce) {
       EXPECT_EQ(find_safetensors_weight_type(type->safetensors_name), type);
     }
   }
-  EXPECT_EQ(weight_types().size(), 6u);
-  EXPECT_EQ(find_gguf_weight_type(14), nullptr);
+  EXPECT_EQ(weight_types().size(), 14u);
+  EXPECT_EQ(find_gguf_weight_type(15), nullptr);
   EXPECT_EQ(find_gguf_weight_type(UINT32_MAX), nullptr);
   EXPECT_EQ(find_safetensors_weight_type(""), nullptr);
   EXPECT_EQ(find_safetensors_weight_type("F8_E4M3"), nullptr);
@@ -138,6 +140,96 @@ TEST(WeightTypes, RandomBlocksFollowTheFormula) {
       EXPECT_EQ(values[i], static_cast<float>(expected)) << name << " " << i;
     }
   }
+}
+
+// One weight a case is worked out from the layout that ggml documents; all other bytes are 0.
+struct HandBlock {
+  const char* type;
+  std::vector<std::pair<size_t, int>> bytes;  // (place, value)
+  size_t weight;
+  float expected;
+};
+
+TEST(WeightTypes, SingleWeightsOfLargeBlocksByHand) {
+  constexpr int kHalf = 0x38, kTwo = 0x40;  // the high bytes of 0.5 and 2 as halves
+  const std::vector<HandBlock> cases = {
+      {"q5_0", {{1, kHalf}, {2, 0x08}, {6 + 3, 0x05}}, 3, 0.5f * (5 + 16 - 16)},
+      {"q5_0", {{1, kHalf}, {5, 0x80}, {6 + 15, 0x70}}, 31, 0.5f * (7 + 16 - 16)},
+      {"q5_1", {{1, kHalf}, {3, kTwo}, {4, 0x01}, {8, 0x0F}}, 0, 0.5f * 31 + 2},
+      {"q5_1", {{1, kHalf}, {3, kTwo}, {6, 0x01}, {8, 0xF0}}, 16, 0.5f * 31 + 2},
+      {"iq4_nl", {{1, kHalf}, {2 + 4, 0x0F}}, 4, 0.5f * 113},
+      {"iq4_nl", {{1, kHalf}, {2 + 4, 0x80}}, 20, 0.5f * 1},
+      // Weight 200 is number 72 of the second half: group 12, bits 4 and 5 of byte 8 of that half.
+      {"q2_K",
+       {{81, kHalf}, {83, kTwo}, {12, 0x75}, {16 + 32 + 8, 0x30}},
+       200,
+       0.5f * 5 * 3 - 2 * 7},
+      // Group 12: its low bits are the high half of byte 4, its high ones bits 6 and 7 of byte 8.
+      {"q3_K",
+       {{109, kHalf}, {96 + 4, 0x50}, {96 + 8, 0xC0}, {32 + 32 + 8, 0x20}, {8, 0x40}},
+       200,
+       0.5f * (5 + 48 - 32) * (2 + 4 - 4)},
+      {"q3_K", {{109, kHalf}}, 0, 0.5f * -32 * -4},
+      // Group 1: scale in byte 1, minimum in byte 5, codes in the high halves of the first quarter.
+      {"q4_K",
+       {{1, kHalf}, {3, kTwo}, {4 + 1, 0x3F}, {4 + 5, 0x03}, {16 + 9, 0xE0}},
+       41,
+       0.5f * 63 * 14 - 2 * 3},
+      // Group 6: low bits in byte 10, the scale's high bits in byte 2, the minimum's in byte 6.
+      {"q4_K",
+       {{1, kHalf}, {3, kTwo}, {4 + 10, 0x21}, {4 + 2, 0x80}, {4 + 6, 0x40}, {16 + 96, 0x0B}},
+       192,
+       0.5f * (1 + 32) * 11 - 2 * (2 + 16)},
+      {"q5_K",
+       {{1, kHalf}, {3, kTwo}, {4 + 10, 0x21}, {4 + 2, 0x80}, {16, 0x40}, {48 + 96, 0x0B}},
+       192,
+       0.5f * (1 + 32) * (11 + 16) - 2 * 2},
+      // Weight 200 is number 72 of the second half: high four bits of byte 8, bits 4 and 5.
+      {"q6_K",
+       {{209, kHalf}, {192 + 12, 0xFE}, {64 + 8, 0x90}, {128 + 32 + 8, 0x30}},
+       200,
+       0.5f * -2 * (9 + 48 - 32)},
+  };
+  for (const HandBlock& c : cases) {
+    const WeightType& type = type_named(c.type);
+    std::string block(static_cast<size_t>(type.block_bytes), '\0');
+    for (const auto& [place, value] : c.bytes) block[place] = static_cast<char>(value);
+    EXPECT_EQ(dequantize(type, block)[c.weight], c.expected) << c.type << " weight " << c.weight;
+  }
+}
+
+std::string from_base64(std::string_view text) {
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const size_t digit =
+        std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+            .find(c);
+    if (digit == std::string_view::npos) break;  // the padding
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8));
+  }
+  return bytes;
+}
+
+// tests/golden/weight_blocks.py wrote what the gguf package makes of the same bytes.
+TEST(WeightTypes, SameBitsAsTheGgufPackage) {
+  const auto path = std::filesystem::path(LOOSELEAF_GOLDEN_DIR) / "weight_blocks.json";
+  size_t seen = 0;
+  const auto rows = boost::json::parse(read_file(path));
+  for (const auto& row : rows.as_array()) {
+    std::string name = boost::json::value_to<std::string>(row.at("type"));
+    for (char& c : name)
+      if (c != 'K') c = static_cast<char>(std::tolower(c));
+    const auto values = dequantize(
+        type_named(name), from_base64(boost::json::value_to<std::string>(row.at("blocks"))));
+    const auto expected = from_base64(boost::json::value_to<std::string>(row.at("values")));
+    ASSERT_EQ(values.size() * sizeof(float), expected.size()) << name;
+    EXPECT_EQ(std::memcmp(values.data(), expected.data(), expected.size()), 0) << name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 11u);
 }
 
 TEST(WeightMatrix, RowsAreFoundByTheirBytes) {
