@@ -23,7 +23,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup demo test sanitize sanitize-address sanitize-thread bench-ttft fmt fmt-check install clean help
+.PHONY: build setup demo test sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bench-ttft bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -62,10 +62,21 @@ sanitize-thread: setup
 	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call run_ctest,build-tsan,-L unit)
 
+build-cuda-bench:
+	@command -v nvcc >/dev/null || { echo "make: the CUDA kernels need nvcc in PATH" >&2; exit 1; }
+	@$(configure) -B $(BUILD) -DLOOSELEAF_CUDA=ON >/dev/null
+	@$(call compile,$(BUILD)) --target bench_attention_decode
+
+test-cuda: build-cuda-bench ## the CUDA kernels against float64; needs a Hopper GPU
+	@$(BUILD)/bin/bench_attention_decode --check
+
+bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels.md; needs a Hopper GPU
+	@$(BUILD)/bin/bench_attention_decode $(BENCH_FLAGS)
+
 bench-ttft: build ## time to first token by method, as in the README
 	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf
 
-sources = $$(find include src tests bench -name '*.h' -o -name '*.cc')
+sources = $$(find include src tests bench -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh')
 fmt: ## format the sources
 	@$(CLANG_FORMAT) -i $(sources)
 

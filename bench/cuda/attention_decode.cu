@@ -1,0 +1,107 @@
+// Decode attention: `--check` against float64, or a table of times by workload.
+//
+//   bench_attention_decode [--check | --plan-only] [--row 64x16/1000/1.0/512]... [--heads 32]
+//   [--kv-heads 8]
+//                          [--head-dim 128] [--seed 7] [--json]
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "check.h"
+#include "compute/cuda/attend_decode.h"
+#include "gpu.h"
+#include "measure.h"
+
+namespace looseleaf::bench {
+namespace {
+
+struct Options {
+  bool check = false, plan_only = false, json = false;
+  Heads heads;
+  unsigned seed = 7;
+  std::vector<WorkloadRow> rows;
+};
+
+// Null, or what is wrong.
+const char* parse(int argc, char** argv, Options* options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (flag == "--check")
+      options->check = true;
+    else if (flag == "--plan-only")
+      options->plan_only = true;
+    else if (flag == "--json")
+      options->json = true;
+    else if (i + 1 == argc)
+      return "unknown flag, or one without its value";
+    else if (const char* value = argv[++i]; flag == "--row") {
+      if (!parse_row(value, &options->rows.emplace_back()))
+        return "--row is REQUESTSxCHUNKS/POOL/ZIPF/TOKENS, such as 64x16/1000/1.0/512";
+    } else if (flag == "--heads")
+      options->heads.heads = std::atoi(value);
+    else if (flag == "--kv-heads")
+      options->heads.kv_heads = std::atoi(value);
+    else if (flag == "--head-dim")
+      options->heads.head_dim = std::atoi(value);
+    else if (flag == "--seed")
+      options->seed = static_cast<unsigned>(std::atoi(value));
+    else
+      return "unknown flag";
+  }
+  const Heads& h = options->heads;
+  if (h.kv_heads <= 0 || h.heads <= 0 || h.heads % h.kv_heads != 0 ||
+      h.heads / h.kv_heads > kItemVectors)
+    return "--kv-heads must divide --heads, at most 64 to one";
+  if (h.head_dim != 64 && h.head_dim != 128) return "--head-dim is 64 or 128";
+  if (options->rows.empty()) options->rows = default_rows();
+  return nullptr;
+}
+
+// Multiprocessors of the GPU; 0, with a line that says why, where there is none that the kernels
+// run on.
+int multiprocessors() {
+  cudaDeviceProp device;
+  if (const cudaError_t error = cudaGetDeviceProperties(&device, 0); error != cudaSuccess) {
+    std::fprintf(stderr, "bench: no GPU: %s\n", cudaGetErrorString(error));
+    return 0;
+  }
+  if (device.major != 9) {
+    std::fprintf(stderr, "bench: %s is no Hopper GPU (compute capability 9.0)\n", device.name);
+    return 0;
+  }
+  return device.multiProcessorCount;
+}
+
+int run(const Options& options) {
+  std::mt19937 random(options.seed);
+  if (options.plan_only) {
+    constexpr int kBlocks = 132 * cuda::kDecodeBlocksPerSm;  // of an H200
+    for (const WorkloadRow& row : options.rows)
+      std::printf("%dx%d/%d/%.1f/%d: plan %.0f us\n", row.requests, row.each, row.pool, row.zipf,
+                  row.tokens,
+                  plan_time(options.heads, draw(row, options.heads.head_dim, random), kBlocks));
+    return 0;
+  }
+  const int processors = multiprocessors();
+  if (processors == 0) return 1;
+  if (options.check) return check_decode() ? 0 : 1;
+  const double rate = read_rate();
+  std::vector<Measured> rows;
+  for (const WorkloadRow& row : options.rows)
+    rows.push_back(
+        measure(options.heads, row, rate, processors * cuda::kDecodeBlocksPerSm, random));
+  (options.json ? print_json : print_table)(options.heads, rate, rows);
+  return 0;
+}
+
+}  // namespace
+}  // namespace looseleaf::bench
+
+int main(int argc, char** argv) {
+  looseleaf::bench::Options options;
+  if (const char* problem = looseleaf::bench::parse(argc, argv, &options)) {
+    std::fprintf(stderr, "bench: %s\n", problem);
+    return 2;
+  }
+  return looseleaf::bench::run(options);
+}

@@ -1,0 +1,88 @@
+#include "decode_run.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "compute/cuda/page_layout.h"
+
+namespace looseleaf::bench {
+namespace {
+
+// The sum of four uniform numbers, from one mixed 64-bit counter (splitmix64).
+__global__ void random_kernel(__nv_bfloat16* to, int64_t count, uint64_t seed) {
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    uint64_t x = (i + seed) * 0x9E3779B97F4A7C15ull;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+    x ^= x >> 31;
+    float sum = 0;
+    for (int part = 0; part < 4; ++part) sum += float((x >> (16 * part)) & 0xFFFF) / 65536.0f;
+    to[i] = __float2bfloat16((sum - 2.0f) * 1.7f);
+  }
+}
+
+std::vector<const std::byte*> page_list(const std::byte* memory, int64_t page_bytes, int pages) {
+  std::vector<const std::byte*> list;
+  for (int64_t p = 0; p < pages; ++p) list.push_back(memory + p * page_bytes);
+  return list;
+}
+
+}  // namespace
+
+void fill_random(__nv_bfloat16* to, int64_t count, uint64_t seed) {
+  random_kernel<<<1024, 256>>>(to, count, seed);
+  require(cudaDeviceSynchronize(), "filling");
+}
+
+Pages::Pages(const Heads& heads, int pages)
+    : memory_(static_cast<size_t>(pages * cuda::page_layer_bytes(heads.kv_heads, heads.head_dim))),
+      list_(page_list(memory_.data(), cuda::page_layer_bytes(heads.kv_heads, heads.head_dim),
+                      pages)) {}
+
+void Pages::fill_random(uint64_t seed) {
+  bench::fill_random(reinterpret_cast<__nv_bfloat16*>(memory_.data()),
+                     static_cast<int64_t>(memory_.size() / 2), seed);
+}
+
+DecodeRun::DecodeRun(const Heads& heads, const Workload& load, const AttendPlan& plan,
+                     const Pages& pages, const __nv_bfloat16* query, __nv_bfloat16* out)
+    : heads_(heads),
+      blocks_(static_cast<int>(plan.first_item.size()) - 1),
+      turns_(load.turns),
+      items_(plan.items),
+      first_item_(plan.first_item),
+      vectors_(plan.vectors),
+      first_partial_(plan.first_partial),
+      partial_values_(static_cast<size_t>(plan.first_partial.back()) * heads.head_dim),
+      partial_softmax_(static_cast<size_t>(plan.first_partial.back())) {
+  partial_values_.poison();
+  partial_softmax_.poison();
+  const double scale = 1 / std::sqrt(static_cast<double>(heads.head_dim));
+  decode_ = {.query = query,
+             .turns = turns_.data(),
+             .pages = pages.list(),
+             .kv_heads = heads.kv_heads,
+             .scale_log2 = static_cast<float>(scale * std::numbers::log2e),
+             .items = items_.data(),
+             .first_item = first_item_.data(),
+             .vectors = vectors_.data(),
+             .partial_values = partial_values_.data(),
+             .partial_softmax = partial_softmax_.data()};
+  merge_ = {.partial_values = partial_values_.data(),
+            .partial_softmax = partial_softmax_.data(),
+            .first_partial = first_partial_.data(),
+            .out = out,
+            .queries = load.requests() * heads.heads};
+}
+
+void DecodeRun::launch_decode(cudaStream_t stream) const {
+  require(cuda::attend_decode(decode_, heads_.head_dim, blocks_, stream), "attend_decode");
+}
+
+void DecodeRun::launch(cudaStream_t stream) const {
+  launch_decode(stream);
+  require(cuda::merge_partials(merge_, heads_.head_dim, stream), "merge_partials");
+}
+
+}  // namespace looseleaf::bench

@@ -1,0 +1,69 @@
+#include "compute/cuda/attend_decode.h"
+
+#include "compute/cuda/decode_consumer.cuh"
+#include "compute/cuda/decode_producer.cuh"
+#include "compute/cuda/decode_turner.cuh"
+
+namespace looseleaf::cuda {
+namespace {
+
+template <int kHeadDim>
+__global__ void __launch_bounds__(kDecodeThreads, kDecodeBlocksPerSm)
+    decode_kernel(const DecodeArgs args) {
+  using T = Tile<kHeadDim>;
+  extern __shared__ char raw[];
+  __shared__ ItemState states[2];
+  __shared__ uint64_t barriers[2 * T::kStages + 4];
+  DecodeBlock block;
+  block.stages =
+      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(raw) + 1023) & ~uintptr_t{1023});
+  block.queries = block.stages + T::kStages * T::kStageBytes;
+  block.states = states;
+  block.full = shared_address(barriers);
+  block.empty = block.full + 8 * T::kStages;
+  block.query_full = block.empty + 8 * T::kStages;
+  block.query_empty = block.query_full + 16;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < T::kStages; ++s) {
+      barrier_init(block.full + 8 * s, 1);
+      barrier_init(block.empty + 8 * s, kConsumers / 32);
+    }
+    for (int b = 0; b < 2; ++b) {
+      barrier_init(block.query_full + 8 * b, kTurners);
+      barrier_init(block.query_empty + 8 * b, kConsumers / 32);
+    }
+    barrier_init_fence();
+  }
+  __syncthreads();
+  launch_dependents();
+  block.begin = args.first_item[blockIdx.x];
+  block.end = args.first_item[blockIdx.x + 1];
+  const int thread = threadIdx.x;
+  if (thread < kConsumers)
+    consume<kHeadDim>(args, block);
+  else if (thread < kConsumers + kProducers)
+    produce<kHeadDim>(args, block, thread - kConsumers);
+  else
+    turn_queries<kHeadDim>(args, block, thread - kConsumers - kProducers);
+}
+
+template <int kHeadDim>
+cudaError_t launch(const DecodeArgs& args, int blocks, cudaStream_t stream) {
+  constexpr int kShared = Tile<kHeadDim>::kShared;
+  if (const cudaError_t error = cudaFuncSetAttribute(
+          decode_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+      error != cudaSuccess)
+    return error;
+  decode_kernel<kHeadDim><<<blocks, kDecodeThreads, kShared, stream>>>(args);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+cudaError_t attend_decode(const DecodeArgs& args, int head_dim, int blocks, cudaStream_t stream) {
+  if (head_dim == 128) return launch<128>(args, blocks, stream);
+  if (head_dim == 64) return launch<64>(args, blocks, stream);
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace looseleaf::cuda

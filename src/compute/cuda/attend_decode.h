@@ -1,0 +1,49 @@
+// Decode attention on Hopper, chunk-major: each work item takes one KV head of one chunk and the
+// query vectors of all requests that use it, reads keys and values once, and leaves one partial
+// softmax a vector. `merge_partials` adds them up. docs/kernels.md has the map of it and what was
+// measured.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compute/attend_plan.h"
+
+namespace looseleaf::cuda {
+
+// Blocks that one multiprocessor runs at the same time; PlanShape::blocks is this times the
+// multiprocessors.
+inline constexpr int kDecodeBlocksPerSm = 2;
+
+// All pointers are the GPU's. Nothing of a page beyond an item's tokens is used, whatever it holds.
+struct DecodeArgs {
+  const __nv_bfloat16* query;     // [rows, heads, head_dim] rotated to prompt positions
+  const float* turns;             // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
+  const std::byte* const* pages;  // [pages] this layer of each page, as in page_layout.h
+  int kv_heads;
+  float scale_log2;           // softmax scale times log2(e)
+  const WorkItem* items;      // of the plan
+  const int32_t* first_item;  // [blocks + 1]
+  const QueryVector* vectors;
+  float* partial_values;    // [partials, head_dim] f32, not divided by the sum
+  float2* partial_softmax;  // [partials] largest score (log2), sum
+};
+
+struct MergeArgs {
+  const float* partial_values;    // [partials, head_dim]
+  const float2* partial_softmax;  // [partials]
+  const int32_t* first_partial;   // [queries + 1]
+  __nv_bfloat16* out;             // [rows, heads, head_dim] 0 for a query without partials
+  int queries;                    // rows * heads
+};
+
+// head_dim is 64 or 128; else cudaErrorInvalidValue. Launch errors come back, none is left behind.
+cudaError_t attend_decode(const DecodeArgs& args, int head_dim, int blocks, cudaStream_t stream);
+
+// Belongs right behind `attend_decode` in the same stream: it starts while that still runs.
+cudaError_t merge_partials(const MergeArgs& args, int head_dim, cudaStream_t stream);
+
+}  // namespace looseleaf::cuda

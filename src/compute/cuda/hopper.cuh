@@ -1,0 +1,125 @@
+// Hopper's instructions that CUDA C++ has no names for: barriers in shared memory, bulk copies,
+// wgmma. After the PTX ISA, sections mbarrier, cp.async.bulk and wgmma.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include <cstdint>
+
+namespace looseleaf::cuda {
+
+__device__ __forceinline__ uint32_t shared_address(const void* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+// Barriers are 8 bytes in shared memory. A phase ends when `count` arrivals and all expected bytes
+// are there.
+__device__ __forceinline__ void barrier_init(uint32_t barrier, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
+}
+__device__ __forceinline__ void barrier_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+// Arrives, and lets the phase wait for that many copied bytes.
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+// Waits until the phase of that parity has ended. Parity tells only neighbouring phases apart: who
+// waits must not be two phases away from the barrier, or it may wait forever.
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, int parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nagain:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// From global to shared memory, 16-byte aligned; the bytes count for the barrier.
+__device__ __forceinline__ void bulk_copy(uint32_t to, const void* from, int bytes,
+                                          uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+// Makes ordinary stores to shared memory visible to the tensor cores.
+__device__ __forceinline__ void tensor_core_fence() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// A matrix in shared memory with the 128-byte swizzle. Bytes between groups of 8 rows are 1024;
+// `leading` is the bytes between 64-wide columns where rows are not the summed dimension (else it
+// is not used).
+__device__ __forceinline__ uint64_t matrix(uint32_t address, int leading = 16) {
+  return uint64_t{(address & 0x3FFFF) >> 4} | uint64_t(leading >> 4) << 16 |
+         uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62;
+}
+
+__device__ __forceinline__ void wgmma_begin() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wgmma_end() {
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+// Eight accumulators as operands.
+#define LOOSELEAF_F8(x, i)                                                                    \
+  "+f"(x[i]), "+f"(x[i + 1]), "+f"(x[i + 2]), "+f"(x[i + 3]), "+f"(x[i + 4]), "+f"(x[i + 5]), \
+      "+f"(x[i + 6]), "+f"(x[i + 7])
+
+// s[64 x 32] (+)= a[64 x 16] b[32 x 16]^T, both with rows along the summed dimension.
+__device__ __forceinline__ void wgmma_scores(float (&s)[16], uint64_t a, uint64_t b, bool add) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, %16, %17, p, 1, 1, 0, 0;\n}\n"
+      : LOOSELEAF_F8(s, 0), LOOSELEAF_F8(s, 8)
+      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+}
+
+// o[64 x 128] += p[64 x 16] v[16 x 128], p in registers, v with rows across the summed dimension.
+__device__ __forceinline__ void wgmma_values(float (&o)[64], const uint32_t (&p)[4], uint64_t v) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"
+      "%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
+      "{%64,%65,%66,%67}, %68, 1, 1, 1, 1;"
+      : LOOSELEAF_F8(o, 0), LOOSELEAF_F8(o, 8), LOOSELEAF_F8(o, 16), LOOSELEAF_F8(o, 24),
+        LOOSELEAF_F8(o, 32), LOOSELEAF_F8(o, 40), LOOSELEAF_F8(o, 48), LOOSELEAF_F8(o, 56)
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+}
+
+// The same for 64 columns.
+__device__ __forceinline__ void wgmma_values(float (&o)[32], const uint32_t (&p)[4], uint64_t v) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"
+      "%25,%26,%27,%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, 1, 1, 1, 1;"
+      : LOOSELEAF_F8(o, 0), LOOSELEAF_F8(o, 8), LOOSELEAF_F8(o, 16), LOOSELEAF_F8(o, 24)
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+}
+#undef LOOSELEAF_F8
+
+__device__ __forceinline__ uint32_t pack(float low, float high) {
+  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const uint32_t*>(&two);
+}
+
+// A kernel that was launched to overlap this one may begin.
+__device__ __forceinline__ void launch_dependents() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+// Waits until the kernel before this one in the stream has ended and its results can be read.
+__device__ __forceinline__ void wait_for_predecessor() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+}  // namespace looseleaf::cuda
