@@ -125,6 +125,8 @@ TEST(FolderModel, EachFieldThatIsNotRunIsNamed) {
        "'short_factor' has 1 numbers for 4 rotary dimensions: 2 belong"},
       {R"("rope_scaling":{"type":"su","short_factor":[1,0],"long_factor":[1,1]},)", kCorrupt,
        "'short_factor' has 0: divisors are positive"},
+      {R"("rope_scaling":{"type":"su","short_factor":[1e39,1],"long_factor":[1,1]},)", kCorrupt,
+       "'short_factor' has 1e+39: divisors are positive"},
       {R"("rope_scaling":{"type":"su","short_factor":[1,"2"],"long_factor":[1,1]},)", kCorrupt,
        "element 1 is a string"},
       {R"("rope_scaling":{"type":"su","short_factor":7,"long_factor":[1,1]},)", kCorrupt,

@@ -2,6 +2,7 @@
 
 #include <boost/json/value.hpp>
 #include <cmath>
+#include <limits>
 
 #include "text/quote.h"
 
@@ -114,8 +115,8 @@ Expected<std::vector<float>> divisors(const JsonView& scaling, std::string_view 
                  scaling.where(), key, numbers.size(), dims, dims / 2);
   std::vector<float> out;
   for (const double number : numbers) {
-    out.push_back(static_cast<float>(number));
-    if (!std::isfinite(out.back()) || out.back() <= 0)
+    out.push_back(number <= std::numeric_limits<float>::max() ? static_cast<float>(number) : 0);
+    if (out.back() <= 0)
       return error(ErrorCode::kCorrupt, "{}: '{}' has {}: divisors are positive", scaling.where(),
                    key, number);
   }
