@@ -124,10 +124,10 @@ TEST(GgufTokenizer, WhatTheModelKeepsOfIt) {
   EXPECT_NE((*model)->tokenizer_problem.find("'what'"), std::string::npos);
 
   builder = tiny::gguf();
-  builder.set_string("tokenizer.ggml.model", "llama");
-  model = load_model(folder.write("spm.gguf", builder.build()));
+  builder.set_string("tokenizer.ggml.model", "bert");
+  model = load_model(folder.write("bert.gguf", builder.build()));
   ASSERT_TRUE(model.has_value());
-  EXPECT_EQ((*model)->tokenizer->model, "llama");
+  EXPECT_EQ((*model)->tokenizer->model, "bert");
   EXPECT_TRUE((*model)->tokenizer->split_patterns.empty());
 
   builder = tiny::gguf();

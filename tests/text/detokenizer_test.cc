@@ -20,7 +20,7 @@ class DetokenizerTest : public testing::Test {
       make_tokenizer(SmallSpec{{{"\xF0", "\x9F"}}, {"<|end|>"}, {"<think>"}}.build());
 
   Pieces stream(const std::vector<int32_t>& ids, bool show_control = false) const {
-    Detokenizer detokenizer(*tokenizer_, show_control);
+    Detokenizer detokenizer(*tokenizer_, {.show_control = show_control});
     Pieces pieces;
     for (const int32_t id : ids) pieces.push_back(detokenizer.push(id));
     pieces.push_back(detokenizer.finish());
