@@ -62,12 +62,14 @@ Status read_normalizer(const GgufFile& file, bool unigram, TokenizerSpec& spec) 
     spec.normalize.push_back(
         {Kind::kCharsmap, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
   }
-  if (collapse.value_or(false)) spec.normalize.push_back({Kind::kCollapseSpaces});
-  if (prefix.value_or(true)) {
-    spec.normalize.push_back({Kind::kPrepend, {}, " "});
-    spec.leading_space = LeadingSpace::kOneDropped;
-  }
+  const bool prefixed = prefix.value_or(true);
+  const bool collapsed = collapse.value_or(false);
+  if (collapsed) spec.normalize.push_back({Kind::kCollapseSpaces});
+  if (prefixed) spec.normalize.push_back({Kind::kPrepend, {}, " "});
   spec.normalize.push_back({Kind::kReplace, " ", std::string(kMark)});
+  // SentencePiece looks for white space at the end when it is marked already.
+  if (collapsed) spec.normalize.push_back({Kind::kDropTrailing, std::string(kMark)});
+  if (prefixed || collapsed) spec.leading_space = LeadingSpace::kOneDropped;
   spec.space_mark = kMark;
   return {};
 }

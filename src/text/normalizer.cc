@@ -151,6 +151,11 @@ struct Normalizer::Step {
         return std::string(text.substr(0, text.size() - trailing_space_bytes(text)));
       case Kind::kCollapseSpaces:
         return collapse_spaces(text);
+      case Kind::kDropTrailing: {
+        std::string_view rest = text;
+        while (rest.ends_with(step.from)) rest.remove_suffix(step.from.size());
+        return std::string(rest);
+      }
       case Kind::kPrependFirst:
         if (!first) return std::nullopt;
         [[fallthrough]];

@@ -15,6 +15,19 @@ namespace {
 
 using Kind = NormalizeStep::Kind;
 
+// What `tokenizers` takes for punctuation: ASCII's, and Unicode 8's general category P.
+constexpr std::string_view kPunctuation =
+    R"([!-\/:-@\[-`{-~\x{166D}\x{111C9}]|)"
+    // Came to P later.
+    R"((?![\x{61D}\x{9FD}\x{A76}\x{C77}\x{C84}\x{1B4E}\x{1B4F}\x{1B7D}-\x{1B7F})"
+    R"(\x{2E43}-\x{2E4F}\x{2E52}-\x{2E5D}\x{10D6E}\x{10EAD}\x{10ED0}\x{10F55}-\x{10F59})"
+    R"(\x{10F86}-\x{10F89}\x{113D4}-\x{113D8}\x{1144B}-\x{1144F}\x{1145A}\x{1145B}\x{1145D})"
+    R"(\x{11660}-\x{1166C}\x{116B9}\x{1183B}\x{11944}-\x{11946}\x{119E2})"
+    R"(\x{11A3F}-\x{11A46}\x{11A9A}-\x{11A9C}\x{11A9E}-\x{11AA2}\x{11B00}-\x{11B09}\x{11BE1})"
+    R"(\x{11C41}-\x{11C45}\x{11C70}\x{11C71}\x{11EF7}\x{11EF8}\x{11F43}-\x{11F4F}\x{11FFF})"
+    R"(\x{12FF1}\x{12FF2}\x{16D6D}-\x{16D6F}\x{16E97}-\x{16E9A}\x{16FE2}\x{1E5FF})"
+    R"(\x{1E95E}\x{1E95F}])\p{P})";
+
 // A charsmap in base64.
 Expected<std::string> read_charsmap(const JsonFields& part) {
   LL_ASSIGN(const auto text, part.required_text("precompiled_charsmap"));
@@ -132,7 +145,7 @@ Status read_pretokenizer(const JsonFields& part, bool first, TokenizerSpec& spec
     rules.emplace_back(individual ? R"(\p{N})" : R"(\p{N}+)");
   } else if (type == "Punctuation") {
     LL_ASSIGN(const auto behavior, read_behavior(part));
-    rules.emplace_back(R"([!-\/:-@\[-`{-~\p{P}])", behavior);
+    rules.emplace_back(std::string(kPunctuation), behavior);
   } else if (type == "WhitespaceSplit") {
     rules.emplace_back(R"(\s)", SplitBehavior::kRemoved);
   } else if (type == "CharDelimiterSplit") {

@@ -33,6 +33,7 @@ struct NormalizeStep {
     kStripLeft,         // white space at the beginning goes
     kStripRight,        // and at the end
     kCollapseSpaces,    // U+0020: none at either end, runs become one
+    kDropTrailing,      // every `from` at the end
     kPrepend,           // `to` before a text that is not empty
     kPrependMissing,    // the same unless the text begins with `to`
     kPrependFirst,      // the same, only where the text is the beginning of all
