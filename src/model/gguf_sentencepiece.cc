@@ -69,7 +69,9 @@ Status read_normalizer(const GgufFile& file, bool unigram, TokenizerSpec& spec) 
   spec.normalize.push_back({Kind::kReplace, " ", std::string(kMark)});
   // SentencePiece looks for white space at the end when it is marked already.
   if (collapsed) spec.normalize.push_back({Kind::kDropTrailing, std::string(kMark)});
-  if (prefixed || collapsed) spec.leading_space = LeadingSpace::kOneDropped;
+  spec.leading_space = collapsed  ? LeadingSpace::kAllDropped
+                       : prefixed ? LeadingSpace::kOneDropped
+                                  : LeadingSpace::kKept;
   spec.space_mark = kMark;
   return {};
 }

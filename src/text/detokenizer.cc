@@ -29,6 +29,8 @@ void Detokenizer::append(std::string_view bytes) {
     begun_ = true;
     return;
   }
+  if (rule == LeadingSpace::kAllDropped)
+    bytes.remove_prefix(std::min(bytes.find_first_not_of(' '), bytes.size()));
   begun_ |= !bytes.empty();
   if (rule == LeadingSpace::kOneDropped && bytes.starts_with(' ')) bytes.remove_prefix(1);
   pending_ += bytes;

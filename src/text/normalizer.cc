@@ -57,9 +57,10 @@ std::string map_characters(std::string_view text, const Charsmap& map) {
   std::string result;
   while (!text.empty()) {
     const auto match = map.longest(text);
-    const size_t size = match ? match->size : static_cast<size_t>(utf8_length(text));
+    // A broken rule may have ended inside a code point.
+    const size_t size = match ? match->size : static_cast<size_t>(std::max(1, utf8_length(text)));
     result += match ? match->replacement : text.substr(0, size);
-    text.remove_prefix(std::min(size, text.size()));
+    text.remove_prefix(size);
   }
   return result;
 }

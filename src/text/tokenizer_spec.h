@@ -70,6 +70,7 @@ struct SplitRule {
 enum class LeadingSpace : uint8_t {
   kKept,
   kOneDropped,      // one space
+  kAllDropped,      // every space before anything else
   kFirstTokenNone,  // every space of the first token
 };
 

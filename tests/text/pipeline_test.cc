@@ -151,6 +151,26 @@ TEST(Pipeline, NormalizesBetweenSpecialTokens) {
   EXPECT_EQ(*tokenizer->encode("<think>\u0301"), (Ids{262, 0xCC, 0x81}));
 }
 
+TEST(Pipeline, TokensMayTakeTheWhiteSpaceAround) {
+  TokenizerSpec spec = kSmall.build();
+  spec.strips.resize(spec.tokens.size());
+  spec.strips[261] = TokenStrip::kBehind;
+  spec.strips[262] = TokenStrip::kBoth;
+  const auto tokenizer = make_tokenizer(spec);
+  MarkedString text("<|end|>", Origin::kTemplate);
+  text.append("\n \u3000x <think>\t<think> he", Origin::kData);
+  EXPECT_EQ(*tokenizer->encode(text), (Ids{261, 'x', 262, 262, 256}));
+  EXPECT_EQ(*tokenizer->encode("<think> \n"), (Ids{262}));
+}
+
+TEST(Pipeline, TheBeginningIsBeforeTheFirstSpecialToken) {
+  TokenizerSpec spec = kSmall.build();
+  spec.normalize = {{NormalizeStep::Kind::kPrependFirst, "", "_"}};
+  const auto tokenizer = make_tokenizer(spec);
+  EXPECT_EQ(*tokenizer->encode("a<think>a"), (Ids{'_', 'a', 262, 'a'}));
+  EXPECT_EQ(*tokenizer->encode("<think>a"), (Ids{262, 'a'}));
+}
+
 TEST(Pipeline, RandomTextComesBack) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   std::mt19937 random(1);

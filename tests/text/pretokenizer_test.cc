@@ -109,7 +109,8 @@ TEST(Pretokenizer, AWorkLimitIsAnError) {
 // Every family on long runs of everything: the pieces are the text, and time is linear.
 TEST(Pretokenizer, LongRunsOfOneCharacter) {
   for (const char* pre : {"default", "gpt-2", "smollm", "llama-bpe", "qwen2", "gpt-4o", "tekken",
-                          "falcon", "deepseek-llm", "deepseek-coder", "deepseek-v3", "bloom"}) {
+                          "falcon", "deepseek-llm", "deepseek-coder", "deepseek-v3", "bloom",
+                          "jais-2", "minicpm5", "seed-coder", "bailingmoe", "viking"}) {
     const auto splitter = Pretokenizer::create(*split_patterns_for(pre));
     ASSERT_TRUE(splitter) << message_of(splitter);
     for (const std::string unit :
