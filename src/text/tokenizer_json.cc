@@ -15,14 +15,16 @@ namespace {
 
 namespace json = boost::json;
 
-// A normalized token is looked for in normalized text, others in the text as it is. Without a
-// normalizer, and for white space under form C, that is the same.
+// A normalized token is looked for in normalized text, others in the text as it is. That is the
+// same where no step can make, change or take a part of the token.
 bool is_matched_alike(const std::vector<NormalizeStep>& steps, std::string_view content) {
-  const bool form_c = std::all_of(steps.begin(), steps.end(), [](const NormalizeStep& step) {
-    return step.kind == NormalizeStep::Kind::kNfc;
+  return std::all_of(steps.begin(), steps.end(), [&](const NormalizeStep& step) {
+    if (step.kind == NormalizeStep::Kind::kNfc)
+      return content.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    return step.kind == NormalizeStep::Kind::kReplace &&
+           content.find_first_of(step.from) == std::string_view::npos &&
+           content.find_first_of(step.to) == std::string_view::npos;
   });
-  return steps.empty() ||
-         (form_c && content.find_first_not_of(" \t\r\n") == std::string_view::npos);
 }
 
 Status read_added_token(const JsonFields& token, int64_t id, TokenizerSpec& spec) {

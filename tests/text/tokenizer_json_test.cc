@@ -165,6 +165,11 @@ TEST(TokenizerJson, NormalizerNfc) {
             std::string::npos);
   token["content"] = "   ";  // is the same in either text
   EXPECT_EQ(message_of(read(file)), "no error");
+  token["content"] = "<think>";
+  file["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}};
+  EXPECT_EQ(message_of(read(file)), "no error");
+  token["content"] = "<a think>";
+  EXPECT_NE(message_of(read(file)).find("is matched in normalized text"), std::string::npos);
 }
 
 TEST(TokenizerJson, Normalizers) {
@@ -202,7 +207,9 @@ TEST(TokenizerJson, RefusesComponentsByName) {
   EXPECT_NE(set("pre_tokenizer", {{"type", "BertPreTokenizer"}})
                 .find("pre_tokenizer.type: 'BertPreTokenizer'"),
             std::string::npos);
-  EXPECT_NE(set("pre_tokenizer", nullptr).find("without ByteLevel"), std::string::npos);
+  EXPECT_NE(
+      set("pre_tokenizer", nullptr).find("a model without ByteLevel, byte_fallback or unk_token"),
+      std::string::npos);
   EXPECT_NE(set("pre_tokenizer", {{"type", "ByteLevel"}}).find("add_prefix_space: true"),
             std::string::npos);
   EXPECT_NE(set("decoder", {{"type", "WordPiece"}}).find("'WordPiece'"), std::string::npos);
@@ -225,6 +232,91 @@ TEST(TokenizerJson, RefusesComponentsByName) {
   EXPECT_NE(sequence({split({{"Regex", "a"}}, "Some"), byte_level}).find("behavior: 'Some'"),
             std::string::npos);
   EXPECT_NE(sequence({split({{"String", ""}}), byte_level}).find("neither Regex nor String"),
+            std::string::npos);
+}
+
+// The same file over characters: pieces "h", "e", "he", byte tokens.
+json::object char_file() {
+  json::object file = small_file();
+  json::object vocab = {{"<unk>", 0}, {"h", 1}, {"e", 2}, {"he", 3}, {"▁", 4}};
+  for (int byte = 0; byte < 252; ++byte) vocab[fmt::format("<0x{:02X}>", byte)] = 5 + byte;
+  json::object& model = file["model"].as_object();
+  model["vocab"] = vocab;
+  model["unk_token"] = "<unk>";
+  model["byte_fallback"] = true;
+  file["pre_tokenizer"] = nullptr;
+  file["decoder"] = {
+      {"type", "Sequence"},
+      {"decoders",
+       json::array{
+           json::object{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+           json::object{{"type", "ByteFallback"}}, json::object{{"type", "Fuse"}},
+           json::object{{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}};
+  return file;
+}
+
+TEST(TokenizerJson, CharactersWithByteFallback) {
+  json::object file = char_file();
+  file["normalizer"] = {{"type", "Prepend"}, {"prepend", "▁"}};
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->model, "char-bpe");
+  EXPECT_EQ(spec->unk, 0);
+  EXPECT_EQ(spec->kinds[0], TokenKind::kControl);
+  EXPECT_EQ(spec->kinds[5], TokenKind::kByte);
+  EXPECT_EQ(spec->space_mark, "▁");
+  EXPECT_EQ(spec->leading_space, LeadingSpace::kOneDropped);
+  const auto tokenizer = make_tokenizer(*spec);
+  EXPECT_EQ(*tokenizer->encode("he\n\xF4\x8F\xBF\xBF"),
+            (std::vector<int32_t>{4, 3, 5 + '\n', 5 + 0xF4, 5 + 0x8F, 5 + 0xBF, 5 + 0xBF}));
+  // A tokenizer_config.json may repeat that a space is put before a text, not deny it.
+  EXPECT_EQ(message_of(read(file, R"({"add_prefix_space": true})")), "no error");
+  EXPECT_NE(message_of(read(file, R"({"add_prefix_space": false})")).find("make them agree"),
+            std::string::npos);
+  file["normalizer"] = nullptr;
+  EXPECT_NE(message_of(read(file, R"({"add_prefix_space": true})")).find("make them agree"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, RefusesDecodersByName) {
+  const auto with = [](json::value decoder) {
+    json::object file = char_file();
+    file["decoder"] = std::move(decoder);
+    return message_of(read(file));
+  };
+  const auto sequence = [&](json::array parts) {
+    return with(json::object{{"type", "Sequence"}, {"decoders", parts}});
+  };
+  EXPECT_NE(with(nullptr).find("decoder: none"), std::string::npos);
+  EXPECT_NE(with({{"type", "ByteLevel"}}).find("'ByteLevel'"), std::string::npos);
+  EXPECT_NE(with({{"type", "Fuse"}}).find("a byte_fallback without its decoder"),
+            std::string::npos);
+  EXPECT_NE(sequence({json::object{{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}})
+                .find("stripping anything but one space"),
+            std::string::npos);
+  EXPECT_NE(sequence({json::object{
+                         {"type", "Replace"}, {"pattern", {{"String", "_"}}}, {"content", "-"}}})
+                .find("any replacement but one mark for spaces"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, UnigramsOfBrokenFiles) {
+  const auto with = [](json::value vocab, json::value unk) {
+    json::object file = char_file();
+    file["model"] = {{"type", "Unigram"}, {"vocab", std::move(vocab)}, {"unk_id", std::move(unk)}};
+    file["added_tokens"] = json::array{};
+    file["decoder"] = {{"type", "Metaspace"}, {"replacement", "▁"}};
+    return message_of(read(file));
+  };
+  const json::array good = {json::array{"<unk>", 0}, json::array{"a", -1.5}};
+  EXPECT_EQ(with(good, 0), "no error");
+  EXPECT_NE(with(good, 2).find("unk_id is 2, outside the vocabulary of 2"), std::string::npos);
+  EXPECT_NE(with(nullptr, 0).find("model.vocab is missing"), std::string::npos);
+  for (const json::value& entry :
+       {json::value("a"), json::value(json::array{"a"}), json::value(json::array{1, 2}),
+        json::value(json::array{"a", "b"})})
+    EXPECT_NE(with(json::array{entry}, 0).find("model.vocab[0] is not"), std::string::npos);
+  EXPECT_NE(with(json::array{json::array{"a", 0}, json::array{"a", 0}}, 0).find("are both 'a'"),
             std::string::npos);
 }
 
