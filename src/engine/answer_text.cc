@@ -9,12 +9,14 @@ Expected<AnswerText> AnswerText::create(const Tokenizer* tokenizer, const Reques
                                 "stop: stop strings need a tokenizer, and this model has none",
                                 "stop"});
   LL_ASSIGN(StopStrings stops, StopStrings::create(request.stop));
-  return AnswerText(tokenizer, std::move(stops), on_text);
+  return AnswerText(tokenizer, std::move(stops), request.prompt.has_value(), on_text);
 }
 
-AnswerText::AnswerText(const Tokenizer* tokenizer, StopStrings stops, const OnText& on_text)
+AnswerText::AnswerText(const Tokenizer* tokenizer, StopStrings stops, bool continues,
+                       const OnText& on_text)
     : tokenizer_(tokenizer), stops_(std::move(stops)), on_text_(on_text) {
-  if (tokenizer != nullptr) detokenizer_.emplace(*tokenizer);
+  if (tokenizer != nullptr)
+    detokenizer_.emplace(*tokenizer, Detokenizer::Options{.continues = continues});
 }
 
 bool AnswerText::release(const std::string& piece) {

@@ -25,7 +25,8 @@ class AnswerText {
   bool stopped() const { return stopped_; }  // by a stop string or the caller
 
  private:
-  AnswerText(const Tokenizer* tokenizer, StopStrings stops, const OnText& on_text);
+  // `continues`: the answer goes on from the prompt's text, as a completion does.
+  AnswerText(const Tokenizer* tokenizer, StopStrings stops, bool continues, const OnText& on_text);
   bool release(const std::string& piece);
 
   const Tokenizer* tokenizer_;

@@ -14,9 +14,10 @@ constexpr std::string_view kVersion = "looseleaf model 2";
 void add(Sha256& out, double value) { out.field(std::bit_cast<uint64_t>(value)); }
 void add_count(Sha256& out, int64_t value) { out.field(static_cast<uint64_t>(value)); }
 
-void add(Sha256& out, const std::vector<float>& values) {
-  out.field(std::string_view(reinterpret_cast<const char*>(values.data()),
-                             values.size() * sizeof(float)));
+template <typename T>
+void add(Sha256& out, const std::vector<T>& values) {
+  out.field(
+      std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)));
 }
 
 void add(Sha256& out, const ModelConfig& config) {
@@ -42,15 +43,28 @@ void add(Sha256& out, const ModelConfig& config) {
 
 void add(Sha256& out, const TokenizerSpec& spec) {
   out.field(spec.model);
-  add_count(out, spec.nfc);
+  add_count(out, static_cast<int64_t>(spec.normalize.size()));
+  for (const NormalizeStep& step : spec.normalize) {
+    add_count(out, static_cast<int64_t>(step.kind));
+    out.field(step.from).field(step.to);
+  }
   add_count(out, static_cast<int64_t>(spec.split_patterns.size()));
-  for (const auto& pattern : spec.split_patterns) out.field(pattern);
+  for (const SplitRule& rule : spec.split_patterns) {
+    out.field(rule.pattern);
+    add_count(out, static_cast<int64_t>(rule.behavior));
+    add_count(out, rule.invert);
+  }
   add_count(out, static_cast<int64_t>(spec.tokens.size()));
   for (const auto& token : spec.tokens) out.field(token);
   out.field(std::string_view(reinterpret_cast<const char*>(spec.kinds.data()), spec.kinds.size()));
+  add(out, spec.strips);
+  add(out, spec.scores);
   add_count(out, static_cast<int64_t>(spec.merges.size()));
   for (const auto& [left, right] : spec.merges) out.field(left).field(right);
   add_count(out, spec.ignore_merges);
+  add_count(out, spec.unk);
+  add_count(out, spec.fuse_unk);
+  add(out, spec.unk_score);
   add_count(out, spec.bos);
   add_count(out, spec.eos);
   add_count(out, spec.add_bos);

@@ -108,8 +108,13 @@ Mismatch convert(const GgufValue& value, std::span<const std::string_view>& out)
 
 template <typename T>
 Mismatch convert(const GgufValue& value, GgufNumbers<T>& out) {
-  constexpr GgufType kElement = std::is_same_v<T, float> ? GgufType::kF32 : GgufType::kI32;
-  if (value.type != GgufType::kArray || value.element != kElement)
+  constexpr GgufType kElement = std::is_same_v<T, float>     ? GgufType::kF32
+                                : std::is_same_v<T, uint8_t> ? GgufType::kU8
+                                                             : GgufType::kI32;
+  // Bytes stand there signed or unsigned, as a converter happened to have them.
+  const bool same =
+      value.element == kElement || (kElement == GgufType::kU8 && value.element == GgufType::kI8);
+  if (value.type != GgufType::kArray || !same)
     return fmt::format("is {}, not an array of {}", describe(value), gguf_type_name(kElement));
   out = GgufNumbers<T>(value.bytes);
   return {};
@@ -142,5 +147,6 @@ template Expected<std::string_view> GgufFile::get(std::string_view) const;
 template Expected<std::span<const std::string_view>> GgufFile::get(std::string_view) const;
 template Expected<GgufNumbers<int32_t>> GgufFile::get(std::string_view) const;
 template Expected<GgufNumbers<float>> GgufFile::get(std::string_view) const;
+template Expected<GgufNumbers<uint8_t>> GgufFile::get(std::string_view) const;
 
 }  // namespace looseleaf

@@ -39,6 +39,7 @@ class GgufNumbers {
     std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
     return value;
   }
+  std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
   std::span<const std::byte> bytes_;
@@ -71,7 +72,7 @@ class GgufFile {
   bool has(std::string_view key) const { return metadata_.contains(key); }
   // T: bool, int32_t, uint16_t, uint32_t, int64_t, uint64_t (any integer type whose value fits),
   // float or double (any floating-point type), std::string_view, std::span<const std::string_view>,
-  // GgufNumbers<int32_t>, GgufNumbers<float>.
+  // GgufNumbers<int32_t>, GgufNumbers<float>, GgufNumbers<uint8_t> (i8 too).
   // Errors: kCorrupt (no such key, another type, a value that does not fit).
   template <typename T>
   Expected<T> get(std::string_view key) const;

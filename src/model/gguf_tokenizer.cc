@@ -1,5 +1,6 @@
 #include "model/gguf_tokenizer.h"
 
+#include "model/gguf_sentencepiece.h"
 #include "text/quote.h"
 #include "text/split_patterns.h"
 
@@ -77,6 +78,7 @@ Status read_byte_level(const GgufFile& file, TokenizerSpec& spec) {
     return error(patterns.error().code, "{}: {}", file.path(), patterns.error().message);
   spec.split_patterns = std::move(*patterns);
   spec.ignore_merges = ignores_merges(*pre);
+  if (normalizes_to_nfc(*pre)) spec.normalize.push_back({NormalizeStep::Kind::kNfc});
   spec.add_bos = adds_bos(*pre);
   return read_merges(file, spec);
 }
@@ -97,6 +99,8 @@ Expected<TokenizerSpec> tokenizer_spec_from_gguf(const GgufFile& file) {
   LL_ASSIGN(spec.kinds, token_kinds(file, tokens.size()));
   if (model == "gpt2")
     LL_RETURN_IF_ERROR(read_byte_level(file, spec));
+  else if (model == "llama" || model == "t5")
+    LL_RETURN_IF_ERROR(read_sentencepiece(file, model, spec));
   else
     spec.model = model;
   LL_ASSIGN(spec.bos, token_id(file, "tokenizer.ggml.bos_token_id", tokens.size()));

@@ -8,8 +8,8 @@ namespace looseleaf {
 
 bool has_tokenizer(const GgufFile& file);
 
-// A tokenizer other than byte-level BPE keeps its name in `model` and no split patterns;
-// Tokenizer::create refuses it.
+// Byte-level BPE ("gpt2") and SentencePiece ("llama", "t5"). Another tokenizer keeps its name in
+// `model`; Tokenizer::create refuses it.
 // Errors: kCorrupt (lists of different lengths, ids outside the vocabulary), kUnsupported (an
 // unknown or missing tokenizer.ggml.pre).
 Expected<TokenizerSpec> tokenizer_spec_from_gguf(const GgufFile& file);

@@ -15,6 +15,8 @@ Status keep_tokenizer(Expected<TokenizerSpec> spec, std::string_view folder, Mod
     // Embeddings are often padded to a round number of rows.
     spec->tokens.resize(static_cast<size_t>(model.config.vocab));
     spec->kinds.resize(static_cast<size_t>(model.config.vocab), TokenKind::kUnused);
+    if (!spec->scores.empty()) spec->scores.resize(static_cast<size_t>(model.config.vocab));
+    if (!spec->strips.empty()) spec->strips.resize(static_cast<size_t>(model.config.vocab));
     model.tokenizer = std::move(*spec);
     return {};
   }

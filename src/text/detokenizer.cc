@@ -1,5 +1,8 @@
 #include "text/detokenizer.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/utf8.h"
 
 namespace looseleaf {
@@ -17,9 +20,25 @@ size_t invalid_size(std::string_view bytes) {
 
 }  // namespace
 
+void Detokenizer::append(std::string_view bytes) {
+  const LeadingSpace rule =
+      begun_ || options_.continues ? LeadingSpace::kKept : tokenizer_->spec().leading_space;
+  if (rule == LeadingSpace::kFirstTokenNone) {
+    std::copy_if(bytes.begin(), bytes.end(), std::back_inserter(pending_),
+                 [](char c) { return c != ' '; });
+    begun_ = true;
+    return;
+  }
+  if (rule == LeadingSpace::kAllDropped)
+    bytes.remove_prefix(std::min(bytes.find_first_not_of(' '), bytes.size()));
+  begun_ |= !bytes.empty();
+  if (rule == LeadingSpace::kOneDropped && bytes.starts_with(' ')) bytes.remove_prefix(1);
+  pending_ += bytes;
+}
+
 std::string Detokenizer::push(int32_t id) {
-  if (tokenizer_->is_control(id) && !show_control_) return {};
-  pending_ += tokenizer_->bytes(id);
+  if (tokenizer_->is_control(id) && !options_.show_control) return {};
+  append(tokenizer_->bytes(id));
   const std::string_view bytes = pending_;
   std::string out;
   size_t at = 0;
@@ -42,11 +61,12 @@ std::string Detokenizer::finish() {
   // What is pending is the beginning of one code point.
   std::string out(pending_.empty() ? std::string_view() : kReplacement);
   pending_.clear();
+  begun_ = false;
   return out;
 }
 
 std::string decode(const Tokenizer& tokenizer, std::span<const int32_t> ids, bool show_control) {
-  Detokenizer detokenizer(tokenizer, show_control);
+  Detokenizer detokenizer(tokenizer, {.show_control = show_control});
   std::string text;
   for (const int32_t id : ids) text += detokenizer.push(id);
   return text + detokenizer.finish();

@@ -17,8 +17,8 @@ bool is_surely_nfc(std::string_view text) {
 
 namespace {
 
-// The longest canonical decomposition has 4 code points.
-constexpr utf8proc_ssize_t kMaxDecomposition = 8;
+// The longest canonical decomposition has 4 code points, the longest of all (U+FDFA) 18.
+constexpr utf8proc_ssize_t kMaxDecomposition = 32;
 
 // U+11A7 lies just below the Hangul finals; utf8proc 2.8 takes it for an empty one and drops it
 // behind a syllable, so it is kept away from composition.
@@ -28,8 +28,9 @@ utf8proc_propval_t combining_class(utf8proc_int32_t code_point) {
   return utf8proc_get_property(code_point)->combining_class;
 }
 
-std::vector<utf8proc_int32_t> decompose(std::string_view text) {
-  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE);
+std::vector<utf8proc_int32_t> decompose(std::string_view text, bool compatibility) {
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE |
+                                                      (compatibility ? UTF8PROC_COMPAT : 0));
   std::vector<utf8proc_int32_t> code_points;
   code_points.reserve(text.size());
   const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -42,7 +43,7 @@ std::vector<utf8proc_int32_t> decompose(std::string_view text) {
     utf8proc_int32_t parts[kMaxDecomposition];
     int boundary_class = 0;
     const utf8proc_ssize_t count =
-        utf8proc_decompose_char(code_point, parts, kMaxDecomposition, kOptions, &boundary_class);
+        utf8proc_decompose_char(code_point, parts, kMaxDecomposition, options, &boundary_class);
     if (count < 0 || count > kMaxDecomposition) std::abort();
     code_points.insert(code_points.end(), parts, parts + count);
   }
@@ -68,11 +69,9 @@ void order_marks(std::vector<utf8proc_int32_t>& code_points) {
   }
 }
 
-}  // namespace
-
-std::string to_nfc(std::string_view text) {
+std::string normalize(std::string_view text, bool compatibility) {
   constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-  std::vector<utf8proc_int32_t> code_points = decompose(text);
+  std::vector<utf8proc_int32_t> code_points = decompose(text, compatibility);
   order_marks(code_points);
   std::string result;
   result.reserve(text.size());
@@ -85,5 +84,11 @@ std::string to_nfc(std::string_view text) {
   }
   return result;
 }
+
+}  // namespace
+
+std::string to_nfc(std::string_view text) { return normalize(text, false); }
+
+std::string to_nfkc(std::string_view text) { return normalize(text, true); }
 
 }  // namespace looseleaf

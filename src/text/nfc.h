@@ -1,4 +1,4 @@
-// Unicode normalization form C, which some tokenizers apply to text first.
+// Unicode normalization forms C and KC, which some tokenizers apply to text first.
 #pragma once
 
 #include <string>
@@ -13,5 +13,7 @@ bool is_surely_nfc(std::string_view text);
 // `text` in form C, in O(n log n) whatever the marks.
 // REQUIRES: `text` is UTF-8.
 std::string to_nfc(std::string_view text);
+// In form KC, the same way.
+std::string to_nfkc(std::string_view text);
 
 }  // namespace looseleaf

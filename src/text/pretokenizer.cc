@@ -1,125 +1,100 @@
 #include "text/pretokenizer.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 
-#include "text/quote.h"
-#include "text/split_regex.h"
+#include "text/pattern.h"
 
 namespace looseleaf {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
+// A match or what lies between two, possibly empty.
+struct Span {
+  size_t begin, end;
+  bool match;
 };
-using Code = std::unique_ptr<pcre2_code, Freer<pcre2_code_free>>;
-using CompileContext = std::unique_ptr<pcre2_compile_context, Freer<pcre2_compile_context_free>>;
-using MatchContext = std::unique_ptr<pcre2_match_context, Freer<pcre2_match_context_free>>;
-using MatchData = std::unique_ptr<pcre2_match_data, Freer<pcre2_match_data_free>>;
 
-// A run of n characters costs up to n steps back in one match; the default limit of 10 million is
-// kept for everything else.
-constexpr uint64_t kMatchLimitBase = 10'000'000;
-constexpr uint64_t kMatchLimitPerByte = 8;
-constexpr uint32_t kHeapLimitKiB = 256 * 1024;
-
-std::string pcre2_message(int code) {
-  PCRE2_UCHAR buffer[256];
-  const int size = pcre2_get_error_message(code, buffer, sizeof buffer);
-  if (size < 0) return fmt::format("PCRE2 error {}", code);
-  return std::string(reinterpret_cast<const char*>(buffer), static_cast<size_t>(size));
+// Neighbouring spans become one where `joins` says so; `spans` keep their order.
+template <typename Joins>
+void join(std::vector<Span>& spans, Joins joins) {
+  std::vector<Span> joined;
+  bool previous_match = false;
+  for (const Span& span : spans) {
+    if (!joined.empty() && joins(span.match, previous_match)) {
+      joined.back().begin = std::min(joined.back().begin, span.begin);
+      joined.back().end = std::max(joined.back().end, span.end);
+    } else {
+      joined.push_back(span);
+    }
+    previous_match = span.match;
+  }
+  spans.swap(joined);
 }
 
-size_t code_point_size(std::string_view text, size_t at) {
-  size_t size = 1;
-  while (at + size < text.size() && (text[at + size] & 0xC0) == 0x80) ++size;
-  return size;
+void apply(SplitBehavior behavior, std::vector<Span>& spans) {
+  const auto joins_other = [](bool match, bool previous_match) { return match && !previous_match; };
+  switch (behavior) {
+    case SplitBehavior::kIsolated:
+      return;
+    case SplitBehavior::kRemoved:
+      std::erase_if(spans, [](const Span& span) { return span.match; });
+      return;
+    case SplitBehavior::kMergedWithPrevious:
+      return join(spans, joins_other);
+    case SplitBehavior::kMergedWithNext:
+      std::reverse(spans.begin(), spans.end());
+      join(spans, joins_other);
+      std::reverse(spans.begin(), spans.end());
+      return;
+    case SplitBehavior::kContiguous:
+      return join(spans, [](bool match, bool previous_match) { return match == previous_match; });
+  }
 }
 
 }  // namespace
 
-struct Pretokenizer::Pattern {
-  std::string source;
-  Code code;
+struct Pretokenizer::Rule {
+  Pattern pattern;
+  SplitBehavior behavior;
+  bool invert;
 
-  // Appends the matches in `text` and the gaps between them.
-  Status split(std::string_view text, pcre2_match_data* data, pcre2_match_context* context,
+  Status split(std::string_view text, Pattern::Scratch& scratch, std::vector<Span>& spans,
                std::vector<std::string_view>& pieces) const {
-    const auto subject = reinterpret_cast<PCRE2_SPTR>(text.data());
-    size_t cut = 0;    // pieces cover text up to here
-    size_t start = 0;  // the next search begins here
-    while (start < text.size()) {
-      int code_or_count =
-          pcre2_match(code.get(), subject, text.size(), start, PCRE2_NO_UTF_CHECK, data, context);
-      // Compiled code has a small stack; the interpreter keeps its state on the heap.
-      if (code_or_count == PCRE2_ERROR_JIT_STACKLIMIT)
-        code_or_count = pcre2_match(code.get(), subject, text.size(), start,
-                                    PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, context);
-      if (code_or_count == PCRE2_ERROR_NOMATCH) break;
-      if (code_or_count < 0)
-        return error(ErrorCode::kInternal, "split pattern {} on a text of {} bytes: {}",
-                     quote(source), text.size(), pcre2_message(code_or_count));
-      const size_t begin = pcre2_get_ovector_pointer(data)[0];
-      const size_t end = pcre2_get_ovector_pointer(data)[1];
-      if (begin > cut) pieces.push_back(text.substr(cut, begin - cut));
-      if (end > begin) pieces.push_back(text.substr(begin, end - begin));
+    spans.clear();
+    size_t cut = 0;  // spans cover text up to here
+    LL_RETURN_IF_ERROR(pattern.for_each_match(text, scratch, [&](size_t begin, size_t end) {
+      if (begin > cut) spans.push_back({cut, begin, invert});
+      spans.push_back({begin, end, !invert});
       cut = end;
-      // An empty match is a cut without a piece; go on behind the next character.
-      start = end > begin ? end : end + (end < text.size() ? code_point_size(text, end) : 1);
+    }));
+    if (cut < text.size()) spans.push_back({cut, text.size(), invert});
+    apply(behavior, spans);
+    for (const Span& span : spans) {
+      if (span.end > span.begin) pieces.push_back(text.substr(span.begin, span.end - span.begin));
     }
-    if (cut < text.size()) pieces.push_back(text.substr(cut));
     return {};
   }
 };
 
-Expected<Pretokenizer> Pretokenizer::create(const std::vector<std::string>& patterns) {
+Expected<Pretokenizer> Pretokenizer::create(const std::vector<SplitRule>& rules) {
   Pretokenizer result;
-  const CompileContext context(pcre2_compile_context_create(nullptr));
-  if (!context) return error(ErrorCode::kUnavailable, "split patterns: out of memory");
-  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  for (const std::string& source : patterns) {
-    LL_ASSIGN(const std::string translated, split_regex_to_pcre2(source));
-    int code = 0;
-    PCRE2_SIZE offset = 0;
-    Code compiled(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
-                                PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
-                                &code, &offset, context.get()));
-    if (!compiled)
-      return error(ErrorCode::kUnsupported,
-                   "split pattern {}: {} (at offset {} of {}); use a tokenizer without it",
-                   quote(source), pcre2_message(code), offset, quote(translated));
-    // Where there is no JIT the interpreter does the same, more slowly.
-    pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);
-    result.patterns_.push_back(
-        std::make_shared<const Pattern>(Pattern{source, std::move(compiled)}));
+  for (const SplitRule& rule : rules) {
+    LL_ASSIGN(Pattern pattern, Pattern::create(rule.pattern));
+    result.rules_.push_back(
+        std::make_shared<const Rule>(Rule{std::move(pattern), rule.behavior, rule.invert}));
   }
   return result;
 }
 
 Status Pretokenizer::split(std::string_view text, std::vector<std::string_view>& pieces) const {
   if (text.empty()) return {};
-  const MatchContext context(pcre2_match_context_create(nullptr));
-  const MatchData data(pcre2_match_data_create(1, nullptr));
-  if (!context || !data) return error(ErrorCode::kUnavailable, "pre-tokenizer: out of memory");
-  const uint64_t limit = kMatchLimitBase + kMatchLimitPerByte * text.size();
-  pcre2_set_match_limit(context.get(), static_cast<uint32_t>(std::min<uint64_t>(
-                                           limit, std::numeric_limits<uint32_t>::max())));
-  pcre2_set_heap_limit(context.get(), kHeapLimitKiB);
-
   std::vector<std::string_view> from = {text};
   std::vector<std::string_view> to;
-  for (const auto& pattern : patterns_) {
+  std::vector<Span> spans;
+  Pattern::Scratch scratch(text.size());
+  for (const auto& rule : rules_) {
     to.clear();
     for (const std::string_view piece : from)
-      LL_RETURN_IF_ERROR(pattern->split(piece, data.get(), context.get(), to));
+      LL_RETURN_IF_ERROR(rule->split(piece, scratch, spans, to));
     from.swap(to);
   }
   pieces.insert(pieces.end(), from.begin(), from.end());

@@ -1,18 +1,16 @@
 // Finds control and added tokens by their text.
 #pragma once
 
-#include <array>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
+#include "text/byte_trie.h"
 #include "text/tokenizer_spec.h"
 
 namespace looseleaf {
 
-// A trie over the bytes of the tokens. Immutable after creation and thread-safe.
+// Immutable after creation and thread-safe.
 class SpecialTokens {
  public:
   explicit SpecialTokens(const TokenizerSpec& spec);
@@ -29,15 +27,8 @@ class SpecialTokens {
   std::optional<int32_t> find(std::string_view text) const;
 
  private:
-  struct Node {
-    int32_t id = -1;  // the token that ends here
-    bool control = false;
-  };
-  uint32_t child(uint32_t node, char byte) const;  // 0: none (the root is nobody's child)
-
-  std::vector<Node> nodes_ = {{}};
-  std::array<uint32_t, 256> first_{};  // the root's children, asked for at every byte of a text
-  boost::unordered_flat_map<uint64_t, uint32_t> children_;  // the others', by node << 8 | byte
+  ByteTrie trie_;
+  std::vector<bool> control_;  // [vocab]
 };
 
 }  // namespace looseleaf

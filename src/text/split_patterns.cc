@@ -48,6 +48,25 @@ constexpr std::string_view kTekken[] = {
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
     R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
+// Seed-Coder: Qwen 2's, with newlines apart from punctuation.
+constexpr std::string_view kSeedCoder[] = {
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
+    R"( ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// Ling and LLaDA: each newline alone.
+constexpr std::string_view kBailing[] = {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}|)"
+                                         R"( ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)"};
+
+constexpr std::string_view kMiniCpm5[] = {
+    R"(\p{N}{1,3})", R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+|)"
+                     R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// Jais 2: Llama 3's, with runs of spaces in powers of two.
+constexpr std::string_view kJais2[] = {
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
+    R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|)"
+    R"(\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})"};
+
 constexpr std::string_view kFalcon[] = {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2Pattern,
                                         R"([0-9][0-9][0-9])"};
 
@@ -91,28 +110,38 @@ constexpr std::string_view kDeepSeek3[] = {
     R"( ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
 // Bloom and Poro: words and single marks of punctuation between spaces.
-constexpr std::string_view kBloom[] = {R"( ?[^(\s|.,!?…。，、।۔،)]+)"};
+constexpr std::string_view kBloomPattern = R"( ?[^(\s|.,!?…。，、।۔،)]+)";
+
+constexpr std::string_view kBloom[] = {kBloomPattern};
+
+constexpr std::string_view kViking[] = {kBloomPattern, R"(\p{N})"};
 
 struct Family {
   std::string_view name;
   Patterns patterns;
   bool ignore_merges = false;
   bool add_bos = false;
+  bool nfc = false;
 };
 
 constexpr Family kFamilies[] = {
     {"default", kDefault},
     {"gpt-2", kGpt2},
     {"phi-2", kGpt2},
-    {"mpt", kGpt2},
-    {"olmo", kGpt2},
+    {"mpt", kGpt2, false, false, true},
+    {"olmo", kGpt2, false, false, true},
     {"mellum", kGpt2},
+    {"jais", kGpt2},
+    {"gigachat", kGpt2},
+    {"a.x-4.0", kGpt2},
+    {"granite-docling", kGpt2},
     {"exaone4", kGpt2},
     {"trillion", kGpt2},
     {"smollm", kDigitThenGpt2},
     {"starcoder", kDigitThenGpt2},
     {"refact", kDigitThenGpt2},
-    {"command-r", kDigitThenGpt2},
+    {"command-r", kDigitThenGpt2, false, false, true},
+    {"mellum2", kDigitThenGpt2},
     {"codeshell", kDigitThenGpt2},
     {"exaone", kDigitThenGpt2},
     {"minerva-7b", kDigitThenGpt2},
@@ -128,22 +157,36 @@ constexpr Family kFamilies[] = {
     {"smaug-bpe", kLlama3},
     {"chatglm-bpe", kLlama3},
     {"glm4", kLlama3, true},
-    {"qwen2", kQwen2},
-    {"deepseek-r1-qwen", kQwen2},
+    {"jais-2", kJais2},
+    {"minicpm5", kMiniCpm5, true},
+    {"qwen2", kQwen2, false, false, true},
+    {"deepseek-r1-qwen", kQwen2, false, false, true},
     {"megrez", kQwen2},
-    {"stablelm2", kQwen2},
+    {"stablelm2", kQwen2, false, false, true},
     {"hunyuan", kQwen2},
-    {"qwen35", kQwen35},
+    {"grok-2", kQwen2},
+    {"solar-open", kQwen2},
+    {"kormo", kQwen2},
+    {"qwen35", kQwen35, false, false, true},
+    {"seed-coder", kSeedCoder},
+    {"bailingmoe", kBailing},
+    {"bailingmoe2", kBailing},
+    {"llada-moe", kBailing},
     {"gpt-4o", kGpt4o},
     {"llama4", kGpt4o},
+    {"kanana2", kGpt4o},
+    {"minimax-m2", kGpt4o},
     {"tekken", kTekken, true, true},
     {"falcon", kFalcon},
     {"deepseek-llm", kDeepSeekLlm},
     {"deepseek-coder", kDeepSeekCoder},
     {"deepseek-v3", kDeepSeek3},
     {"hunyuan-dense", kDeepSeek3},
+    {"joyai-llm", kDeepSeek3},
     {"bloom", kBloom},
     {"poro-chat", kBloom},
+    {"gpt3-finnish", kBloom},
+    {"viking", kViking},
 };
 
 const Family* find_family(std::string_view pre) {
@@ -154,7 +197,7 @@ const Family* find_family(std::string_view pre) {
 
 }  // namespace
 
-Expected<std::vector<std::string>> split_patterns_for(std::string_view pre) {
+Expected<std::vector<SplitRule>> split_patterns_for(std::string_view pre) {
   const Family* family = find_family(pre);
   if (family == nullptr)
     return error(
@@ -162,7 +205,9 @@ Expected<std::vector<std::string>> split_patterns_for(std::string_view pre) {
         "tokenizer.ggml.pre: the pre-tokenizer {} is not known; use a model with a known one "
         "or its tokenizer.json",
         quote(pre));
-  return std::vector<std::string>(family->patterns.begin(), family->patterns.end());
+  std::vector<SplitRule> rules;
+  for (const std::string_view pattern : family->patterns) rules.emplace_back(std::string(pattern));
+  return rules;
 }
 
 bool ignores_merges(std::string_view pre) {
@@ -173,6 +218,11 @@ bool ignores_merges(std::string_view pre) {
 bool adds_bos(std::string_view pre) {
   const Family* family = find_family(pre);
   return family != nullptr && family->add_bos;
+}
+
+bool normalizes_to_nfc(std::string_view pre) {
+  const Family* family = find_family(pre);
+  return family != nullptr && family->nfc;
 }
 
 std::string_view gpt2_split_pattern() { return kGpt2Pattern; }

@@ -7,6 +7,7 @@
 
 #include "text/json_fields.h"
 #include "text/quote.h"
+#include "text/tokenizer_json_model.h"
 #include "text/tokenizer_json_pipeline.h"
 
 namespace looseleaf {
@@ -14,102 +15,41 @@ namespace {
 
 namespace json = boost::json;
 
-// Far above any vocabulary: a wrong id must not make us allocate gigabytes.
-constexpr int64_t kMaxVocabulary = 1 << 22;
-
-// Puts `text` at `id`, growing the vocabulary with unused tokens.
-Status place(TokenizerSpec& spec, int64_t id, std::string_view text, TokenKind kind,
-             const std::string& where) {
-  if (id < 0 || id >= kMaxVocabulary)
-    return error(ErrorCode::kCorrupt, "{}: {} has the id {}; fetch the file again", where,
-                 quote(text), id);
-  const auto index = static_cast<size_t>(id);
-  if (index >= spec.tokens.size()) {
-    spec.tokens.resize(index + 1);
-    spec.kinds.resize(index + 1, TokenKind::kUnused);
-  }
-  if (spec.kinds[index] != TokenKind::kUnused && spec.tokens[index] != text)
-    return error(ErrorCode::kCorrupt, "{}: id {} is both {} and {}; fetch the file again", where,
-                 id, quote(spec.tokens[index]), quote(text));
-  spec.tokens[index] = text;
-  spec.kinds[index] = kind;
-  return {};
-}
-
-Status read_merges(const JsonFields& model, TokenizerSpec& spec) {
-  LL_ASSIGN(const auto* merges, model.list("merges"));
-  if (merges == nullptr)
-    return error(ErrorCode::kCorrupt, "{} is missing; fetch the file again", model.where("merges"));
-  spec.merges.reserve(merges->size());
-  for (size_t i = 0; i < merges->size(); ++i) {
-    const json::value& merge = (*merges)[i];
-    if (const json::string* line = merge.if_string()) {
-      const std::string_view text = *line;
-      const size_t space = text.find(' ');
-      if (space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos) {
-        spec.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
-        continue;
-      }
-    } else if (const json::array* pair = merge.if_array(); pair != nullptr && pair->size() == 2 &&
-                                                           (*pair)[0].is_string() &&
-                                                           (*pair)[1].is_string()) {
-      spec.merges.emplace_back(std::string_view((*pair)[0].get_string()),
-                               std::string_view((*pair)[1].get_string()));
-      continue;
-    }
-    return error(ErrorCode::kCorrupt, "{}[{}] is neither \"a b\" nor [\"a\", \"b\"]",
-                 model.where("merges"), i);
-  }
-  return {};
-}
-
-Status read_model(const JsonFields& model, TokenizerSpec& spec) {
-  const auto refuse = [&](std::string_view field, std::string_view value) {
-    return error(ErrorCode::kUnsupported,
-                 "{}: {} is not supported; this version follows byte-level BPE tokenizers only",
-                 model.where(field), value);
-  };
-  LL_ASSIGN(const auto type, model.text("type"));
-  if (type && *type != "BPE") return refuse("type", quote(*type));
-  for (const std::string_view field : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    LL_ASSIGN(const auto value, model.text(field));
-    if (value && !value->empty()) return refuse(field, quote(*value));
-  }
-  if (const json::value* dropout = model.find("dropout");
-      dropout != nullptr && !(dropout->is_number() && dropout->to_number<double>() == 0))
-    return refuse("dropout", "a random choice of merges");
-  LL_ASSIGN(const bool byte_fallback, model.boolean("byte_fallback", false));
-  if (byte_fallback) return refuse("byte_fallback", "true");
-  LL_ASSIGN(spec.ignore_merges, model.boolean("ignore_merges", false));
-
-  LL_ASSIGN(const auto vocab, model.required_object("vocab"));
-  spec.tokens.reserve(vocab.json().size());
-  for (const auto& [text, id] : vocab.json()) {
-    if (!id.is_int64())
-      return error(ErrorCode::kCorrupt, "{}: the id of {} is not an integer", vocab.where(),
-                   quote(text));
-    LL_RETURN_IF_ERROR(place(spec, id.get_int64(), text, TokenKind::kNormal, vocab.where()));
-  }
-  return read_merges(model, spec);
+// A normalized token is looked for in normalized text, others in the text as it is. That is the
+// same where no step can make, change or take a part of the token.
+bool is_matched_alike(const std::vector<NormalizeStep>& steps, std::string_view content) {
+  return std::all_of(steps.begin(), steps.end(), [&](const NormalizeStep& step) {
+    if (step.kind == NormalizeStep::Kind::kNfc)
+      return content.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    return step.kind == NormalizeStep::Kind::kReplace &&
+           content.find_first_of(step.from) == std::string_view::npos &&
+           content.find_first_of(step.to) == std::string_view::npos;
+  });
 }
 
 Status read_added_token(const JsonFields& token, int64_t id, TokenizerSpec& spec) {
   LL_ASSIGN(const auto content, token.required_text("content"));
   LL_ASSIGN(const bool special, token.boolean("special", false));
   LL_ASSIGN(const bool normalized, token.boolean("normalized", !special));
-  for (const std::string_view flag : {"lstrip", "rstrip", "single_word"}) {
-    LL_ASSIGN(const bool set, token.boolean(flag, false));
-    if (set)
-      return error(ErrorCode::kUnsupported,
-                   "{}: the added token {} changes the text around it, which is not supported",
-                   token.where(flag), quote(content));
-  }
-  // A normalized token is looked for in normalized text; without normalizer that is the text.
-  if (normalized && spec.nfc)
+  LL_ASSIGN(const bool before, token.boolean("lstrip", false));
+  LL_ASSIGN(const bool behind, token.boolean("rstrip", false));
+  LL_ASSIGN(const bool single_word, token.boolean("single_word", false));
+  if (single_word)
+    return error(ErrorCode::kUnsupported,
+                 "{}: the added token {} depends on the words around it, which is not supported",
+                 token.where("single_word"), quote(content));
+  if (normalized && !is_matched_alike(spec.normalize, content))
     return error(ErrorCode::kUnsupported,
                  "{}: the added token {} is matched in normalized text, which is not supported",
                  token.where("normalized"), quote(content));
-  return place(spec, id, content, special ? TokenKind::kControl : TokenKind::kAdded, token.where());
+  LL_RETURN_IF_ERROR(place_token(spec, id, content,
+                                 special ? TokenKind::kControl : TokenKind::kAdded, token.where()));
+  spec.strips.resize(spec.tokens.size());
+  spec.strips[static_cast<size_t>(id)] = before && behind ? TokenStrip::kBoth
+                                         : before         ? TokenStrip::kBefore
+                                         : behind         ? TokenStrip::kBehind
+                                                          : TokenStrip::kNone;
+  return {};
 }
 
 // tokenizer.json's list, and what only tokenizer_config.json has.
@@ -146,14 +86,6 @@ Status read_added_tokens(const JsonFields& tokenizer, const std::optional<JsonFi
                    quote(content), quote(spec.tokens[static_cast<size_t>(id)]));
   }
   return {};
-}
-
-int32_t find_token(const TokenizerSpec& spec, std::string_view text) {
-  for (size_t id = 0; id < spec.tokens.size(); ++id) {
-    if (spec.kinds[id] != TokenKind::kUnused && spec.tokens[id] == text)
-      return static_cast<int32_t>(id);
-  }
-  return -1;
 }
 
 // A token named as "text" or {"content": "text"}; -1: none.
@@ -193,6 +125,13 @@ Expected<std::string> chat_template(const JsonFields& config) {
   return std::string();
 }
 
+bool adds_prefix(const std::vector<NormalizeStep>& steps) {
+  using Kind = NormalizeStep::Kind;
+  return std::any_of(steps.begin(), steps.end(), [](const NormalizeStep& step) {
+    return step.kind >= Kind::kPrepend && step.kind <= Kind::kJoinWords;
+  });
+}
+
 // What tokenizer.json's post-processor and tokenizer_config.json say of tokens around a text.
 Status read_config(const JsonFields& tokenizer, const std::optional<JsonFields>& config,
                    TokenizerSpec& spec) {
@@ -205,11 +144,15 @@ Status read_config(const JsonFields& tokenizer, const std::optional<JsonFields>&
                    quote(leading));
   }
   if (!config) return {};
-  for (const std::string_view field : {"add_eos_token", "add_prefix_space"}) {
-    LL_ASSIGN(const bool set, config->boolean(field, false));
-    if (set)
-      return error(ErrorCode::kUnsupported, "{}: true is not supported", config->where(field));
-  }
+  LL_ASSIGN(const bool add_eos, config->boolean("add_eos_token", false));
+  if (add_eos)
+    return error(ErrorCode::kUnsupported, "{}: true is not supported",
+                 config->where("add_eos_token"));
+  const bool prefixed = adds_prefix(spec.normalize);
+  LL_ASSIGN(const bool add_prefix_space, config->boolean("add_prefix_space", prefixed));
+  if (add_prefix_space != prefixed)
+    return error(ErrorCode::kUnsupported, "{}: {} is not what tokenizer.json does; make them agree",
+                 config->where("add_prefix_space"), add_prefix_space);
   LL_ASSIGN(const int32_t bos, named_token(*config, "bos_token", spec));
   if (spec.add_bos && bos >= 0 && bos != spec.bos)
     return error(ErrorCode::kUnsupported,
@@ -257,11 +200,17 @@ Expected<TokenizerSpec> tokenizer_spec_from_json(const TokenizerFiles& files) {
 
   // `truncation` and `padding` are what some script last used; a model run sets its own.
   TokenizerSpec spec;
-  spec.model = "bpe";
   LL_RETURN_IF_ERROR(read_tokenizer_pipeline(tokenizer, spec));
   LL_ASSIGN(const auto model, tokenizer.required_object("model"));
   LL_RETURN_IF_ERROR(read_model(model, spec));
   LL_RETURN_IF_ERROR(read_added_tokens(tokenizer, config, spec));
+  LL_RETURN_IF_ERROR(read_decoder(tokenizer, spec));
+  if (spec.model == "unigram") spec.scores.resize(spec.tokens.size());
+  if (std::all_of(spec.strips.begin(), spec.strips.end(),
+                  [](TokenStrip strip) { return strip == TokenStrip::kNone; }))
+    spec.strips.clear();
+  else
+    spec.strips.resize(spec.tokens.size());
   LL_RETURN_IF_ERROR(read_config(tokenizer, config, spec));
   if (!files.chat_template.empty()) spec.chat_template = files.chat_template;
   if (spec.eos < 0 && !ends.empty()) spec.eos = ends.front();

@@ -1,92 +1,161 @@
 #include "text/tokenizer_json_pipeline.h"
 
-#include <boost/json/array.hpp>
-#include <vector>
+#include <openssl/evp.h>
 
+#include <optional>
+
+#include "base/utf8.h"
 #include "text/quote.h"
 #include "text/split_patterns.h"
 #include "text/split_regex.h"
+#include "text/tokenizer_json_parts.h"
 
 namespace looseleaf {
 namespace {
 
-tl::unexpected<Error> refuse(const std::string& where, std::string_view what) {
-  return error(ErrorCode::kUnsupported,
-               "{}: {} is not supported; this version follows byte-level BPE tokenizers only",
-               where, what);
+using Kind = NormalizeStep::Kind;
+
+// What `tokenizers` takes for punctuation: ASCII's, and Unicode 8's general category P.
+constexpr std::string_view kPunctuation =
+    R"([!-\/:-@\[-`{-~\x{166D}\x{111C9}]|)"
+    // Came to P later.
+    R"((?![\x{61D}\x{9FD}\x{A76}\x{C77}\x{C84}\x{1B4E}\x{1B4F}\x{1B7D}-\x{1B7F})"
+    R"(\x{2E43}-\x{2E4F}\x{2E52}-\x{2E5D}\x{10D6E}\x{10EAD}\x{10ED0}\x{10F55}-\x{10F59})"
+    R"(\x{10F86}-\x{10F89}\x{113D4}-\x{113D8}\x{1144B}-\x{1144F}\x{1145A}\x{1145B}\x{1145D})"
+    R"(\x{11660}-\x{1166C}\x{116B9}\x{1183B}\x{11944}-\x{11946}\x{119E2})"
+    R"(\x{11A3F}-\x{11A46}\x{11A9A}-\x{11A9C}\x{11A9E}-\x{11AA2}\x{11B00}-\x{11B09}\x{11BE1})"
+    R"(\x{11C41}-\x{11C45}\x{11C70}\x{11C71}\x{11EF7}\x{11EF8}\x{11F43}-\x{11F4F}\x{11FFF})"
+    R"(\x{12FF1}\x{12FF2}\x{16D6D}-\x{16D6F}\x{16E97}-\x{16E9A}\x{16FE2}\x{1E5FF})"
+    R"(\x{1E95E}\x{1E95F}])\p{P})";
+
+// A charsmap in base64.
+Expected<std::string> read_charsmap(const JsonFields& part) {
+  LL_ASSIGN(const auto text, part.required_text("precompiled_charsmap"));
+  std::string bytes(text.size() / 4 * 3 + 3, '\0');
+  const int size = text.size() > static_cast<size_t>(INT32_MAX) || text.size() % 4 != 0
+                       ? -1
+                       : EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                         reinterpret_cast<const unsigned char*>(text.data()),
+                                         static_cast<int>(text.size()));
+  if (size < 0)
+    return error(ErrorCode::kCorrupt, "{} is not base64; fetch the file again",
+                 part.where("precompiled_charsmap"));
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  bytes.resize(static_cast<size_t>(size) - padding);
+  return bytes;
 }
 
-// A component, or the components of a Sequence, nested ones too, in order. JSON's own depth limit
-// bounds the recursion.
-Status flatten(const JsonFields& component, std::string_view list_field,
-               std::vector<JsonFields>& parts) {
-  LL_ASSIGN(const std::string_view type, component.required_text("type"));
-  if (type != "Sequence") {
-    parts.push_back(component);
-    return {};
-  }
-  LL_ASSIGN(const auto* list, component.list(list_field));
-  if (list == nullptr) return refuse(component.where(), "a Sequence without its list");
-  for (size_t i = 0; i < list->size(); ++i) {
-    LL_ASSIGN(const auto part,
-              JsonFields::of((*list)[i], fmt::format("{}[{}]", component.where(list_field), i)));
-    LL_RETURN_IF_ERROR(flatten(part, list_field, parts));
+Status read_normalizer(const JsonFields& part, std::vector<NormalizeStep>& steps) {
+  LL_ASSIGN(const std::string_view type, part.required_text("type"));
+  if (type == "NFC") {
+    steps.push_back({Kind::kNfc});
+  } else if (type == "NFKC") {
+    steps.push_back({Kind::kNfkc});
+  } else if (type == "Prepend") {
+    LL_ASSIGN(const auto text, part.required_text("prepend"));
+    steps.push_back({Kind::kPrepend, {}, std::string(text)});
+  } else if (type == "Replace") {
+    LL_ASSIGN(auto pattern, read_pattern(part));
+    LL_ASSIGN(const auto content, part.required_text("content"));
+    const bool literal = !pattern.literal.empty();
+    steps.push_back({literal ? Kind::kReplace : Kind::kReplacePattern,
+                     literal ? std::move(pattern.literal) : std::move(pattern.regex),
+                     std::string(content)});
+  } else if (type == "Strip") {
+    LL_ASSIGN(const bool left, part.boolean("strip_left", true));
+    LL_ASSIGN(const bool right, part.boolean("strip_right", true));
+    if (left) steps.push_back({Kind::kStripLeft});
+    if (right) steps.push_back({Kind::kStripRight});
+  } else if (type == "Precompiled") {
+    if (part.find("precompiled_charsmap") == nullptr) return {};
+    LL_ASSIGN(auto charsmap, read_charsmap(part));
+    steps.push_back({Kind::kGraphemeCharsmap, std::move(charsmap)});
+  } else {
+    return refuse_part(part.where("type"), quote(type));
   }
   return {};
 }
 
-Expected<std::vector<JsonFields>> components(const JsonFields& tokenizer, std::string_view field,
-                                             std::string_view list_field) {
-  std::vector<JsonFields> parts;
-  LL_ASSIGN(const auto component, tokenizer.object(field));
-  if (component) LL_RETURN_IF_ERROR(flatten(*component, list_field, parts));
-  return parts;
+Expected<SplitBehavior> read_behavior(const JsonFields& part) {
+  LL_ASSIGN(const auto name, part.text("behavior"));
+  if (!name || *name == "Isolated") return SplitBehavior::kIsolated;
+  if (*name == "Removed") return SplitBehavior::kRemoved;
+  if (*name == "MergedWithPrevious") return SplitBehavior::kMergedWithPrevious;
+  if (*name == "MergedWithNext") return SplitBehavior::kMergedWithNext;
+  if (*name == "Contiguous") return SplitBehavior::kContiguous;
+  return refuse_part(part.where("behavior"), quote(*name));
 }
 
-Expected<std::string> split_pattern(const JsonFields& part) {
-  LL_ASSIGN(const auto pattern, part.required_object("pattern"));
-  LL_ASSIGN(const auto regex, pattern.text("Regex"));
-  LL_ASSIGN(const auto literal, pattern.text("String"));
-  LL_ASSIGN(const auto behavior, part.required_text("behavior"));
+Expected<SplitRule> read_split(const JsonFields& part) {
+  LL_ASSIGN(auto pattern, read_pattern(part));
+  LL_ASSIGN(const auto behavior, read_behavior(part));
   LL_ASSIGN(const bool invert, part.boolean("invert", false));
-  if (behavior != "Isolated") return refuse(part.where("behavior"), quote(behavior));
-  // With Isolated, matches and gaps are pieces alike, so that inverting changes nothing.
-  static_cast<void>(invert);
-  if (regex) return std::string(*regex);
-  if (literal && !literal->empty()) return escape_split_regex(*literal);
-  return refuse(part.where("pattern"), "neither Regex nor String");
+  std::string source =
+      pattern.regex.empty() ? escape_split_regex(pattern.literal) : std::move(pattern.regex);
+  // With Isolated, matches and gaps are pieces alike.
+  return SplitRule(std::move(source), behavior, invert && behavior != SplitBehavior::kIsolated);
 }
 
 Status read_byte_level(const JsonFields& part, TokenizerSpec& spec) {
   LL_ASSIGN(const bool add_prefix_space, part.boolean("add_prefix_space", true));
-  if (add_prefix_space) return refuse(part.where("add_prefix_space"), "true");
+  if (add_prefix_space) return refuse_part(part.where("add_prefix_space"), "true");
   LL_ASSIGN(const bool use_regex, part.boolean("use_regex", true));
-  if (use_regex) spec.split_patterns.emplace_back(gpt2_split_pattern());
+  if (use_regex) spec.split_patterns.emplace_back(std::string(gpt2_split_pattern()));
   return {};
 }
 
-Status read_pretokenizer(const JsonFields& tokenizer, TokenizerSpec& spec) {
-  LL_ASSIGN(const auto parts, components(tokenizer, "pre_tokenizer", "pretokenizers"));
-  bool byte_level = false;
-  for (const JsonFields& part : parts) {
-    LL_ASSIGN(const std::string_view type, part.required_text("type"));
-    // Behind ByteLevel a component sees the spelling of bytes, where even digits hide in letters.
-    if (byte_level) return refuse(part.where(), quote(type) + " behind ByteLevel");
-    if (type == "ByteLevel") {
-      LL_RETURN_IF_ERROR(read_byte_level(part, spec));
-      byte_level = true;
-    } else if (type == "Split") {
-      LL_ASSIGN(auto pattern, split_pattern(part));
-      spec.split_patterns.push_back(std::move(pattern));
-    } else if (type == "Digits") {
-      LL_ASSIGN(const bool individual, part.boolean("individual_digits", false));
-      spec.split_patterns.emplace_back(individual ? R"(\p{N})" : R"(\p{N}+)");
-    } else {
-      return refuse(part.where("type"), quote(type));
-    }
+// Metaspace at the head of the pre-tokenizer works on text between special tokens as a normalizer
+// does. `words`: behind WhitespaceSplit, where it works on each word.
+Status read_metaspace(const JsonFields& part, bool words, TokenizerSpec& spec) {
+  LL_ASSIGN(const auto mark, part.required_text("replacement"));
+  if (mark.empty() || utf8_length(mark) != static_cast<int>(mark.size()))
+    return refuse_part(part.where("replacement"), quote(mark));
+  LL_ASSIGN(const bool add_prefix_space, part.boolean("add_prefix_space", true));
+  LL_ASSIGN(const auto scheme, part.text("prepend_scheme"));
+  LL_ASSIGN(const bool split, part.boolean("split", true));
+  const std::string_view prepend = scheme.value_or(add_prefix_space ? "always" : "never");
+  const bool known = prepend == "always" || prepend == "first" || prepend == "never";
+  if (!known || (words && (prepend != "always" || !split)))
+    return refuse_part(part.where("prepend_scheme"), quote(prepend));
+  if (words) {
+    spec.normalize.push_back({Kind::kJoinWords, {}, std::string(mark)});
+  } else {
+    spec.normalize.push_back({Kind::kReplace, " ", std::string(mark)});
+    if (prepend != "never")
+      spec.normalize.push_back({prepend == "first" ? Kind::kPrependFirst : Kind::kPrependMissing,
+                                {},
+                                std::string(mark)});
   }
-  if (!byte_level)
-    return refuse(tokenizer.where("pre_tokenizer"), "a pre-tokenizer without ByteLevel");
+  if (split)
+    spec.split_patterns.emplace_back(escape_split_regex(mark), SplitBehavior::kMergedWithNext);
+  return {};
+}
+
+Status read_pretokenizer(const JsonFields& part, bool first, TokenizerSpec& spec) {
+  LL_ASSIGN(const std::string_view type, part.required_text("type"));
+  auto& rules = spec.split_patterns;
+  if (type == "ByteLevel") {
+    LL_RETURN_IF_ERROR(read_byte_level(part, spec));
+    spec.model = "bpe";
+  } else if (type == "Split") {
+    LL_ASSIGN(auto rule, read_split(part));
+    rules.push_back(std::move(rule));
+  } else if (type == "Digits") {
+    LL_ASSIGN(const bool individual, part.boolean("individual_digits", false));
+    rules.emplace_back(individual ? R"(\p{N})" : R"(\p{N}+)");
+  } else if (type == "Punctuation") {
+    LL_ASSIGN(const auto behavior, read_behavior(part));
+    rules.emplace_back(std::string(kPunctuation), behavior);
+  } else if (type == "WhitespaceSplit") {
+    rules.emplace_back(R"(\s)", SplitBehavior::kRemoved);
+  } else if (type == "CharDelimiterSplit") {
+    LL_ASSIGN(const auto delimiter, part.required_text("delimiter"));
+    rules.emplace_back(escape_split_regex(delimiter), SplitBehavior::kRemoved);
+  } else if (type == "Metaspace" && first) {
+    return read_metaspace(part, false, spec);
+  } else {
+    return refuse_part(part.where("type"), quote(type));
+  }
   return {};
 }
 
@@ -94,42 +163,26 @@ Status read_pretokenizer(const JsonFields& tokenizer, TokenizerSpec& spec) {
 
 Status read_tokenizer_pipeline(const JsonFields& tokenizer, TokenizerSpec& spec) {
   LL_ASSIGN(const auto normalizers, components(tokenizer, "normalizer", "normalizers"));
-  for (const JsonFields& part : normalizers) {
-    LL_ASSIGN(const std::string_view type, part.required_text("type"));
-    if (type != "NFC") return refuse(part.where("type"), quote(type));
-    spec.nfc = true;
-  }
-  LL_RETURN_IF_ERROR(read_pretokenizer(tokenizer, spec));
-  LL_ASSIGN(const auto decoders, components(tokenizer, "decoder", "decoders"));
-  for (const JsonFields& part : decoders) {
-    LL_ASSIGN(const std::string_view type, part.required_text("type"));
-    if (type != "ByteLevel") return refuse(part.where("type"), quote(type));
+  for (const JsonFields& part : normalizers)
+    LL_RETURN_IF_ERROR(read_normalizer(part, spec.normalize));
+
+  spec.model = "char-bpe";
+  LL_ASSIGN(const auto parts, components(tokenizer, "pre_tokenizer", "pretokenizers"));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    LL_ASSIGN(const std::string_view type, parts[i].required_text("type"));
+    // Behind ByteLevel a component sees the spelling of bytes, where even digits hide in letters.
+    if (spec.model == "bpe")
+      return refuse_part(parts[i].where(), quote(type) + " behind ByteLevel");
+    if (i == 0 && type == "WhitespaceSplit" && parts.size() > 1) {
+      LL_ASSIGN(const std::string_view next, parts[1].required_text("type"));
+      if (next == "Metaspace") {
+        LL_RETURN_IF_ERROR(read_metaspace(parts[++i], true, spec));
+        continue;
+      }
+    }
+    LL_RETURN_IF_ERROR(read_pretokenizer(parts[i], i == 0, spec));
   }
   return {};
-}
-
-Expected<std::string> leading_token(const JsonFields& tokenizer) {
-  LL_ASSIGN(const auto parts, components(tokenizer, "post_processor", "processors"));
-  std::string token;
-  for (const JsonFields& part : parts) {
-    LL_ASSIGN(const std::string_view type, part.required_text("type"));
-    if (type == "ByteLevel") continue;  // moves offsets only
-    if (type != "TemplateProcessing") return refuse(part.where("type"), quote(type));
-    LL_ASSIGN(const auto* single, part.list("single"));
-    const size_t count = single == nullptr ? 0 : single->size();
-    for (size_t i = 0; i < count; ++i) {
-      LL_ASSIGN(const auto item,
-                JsonFields::of((*single)[i], fmt::format("{}[{}]", part.where("single"), i)));
-      if (item.find("Sequence") != nullptr) continue;
-      LL_ASSIGN(const auto special, item.required_object("SpecialToken"));
-      LL_ASSIGN(const auto id, special.required_text("id"));
-      // A prompt goes on behind its text: a token after it would be wrong there.
-      if (i != 0 || count != 2 || !token.empty())
-        return refuse(item.where(), "any token but one before the text");
-      token = id;
-    }
-  }
-  return token;
 }
 
 }  // namespace looseleaf

@@ -9,10 +9,14 @@
 
 namespace looseleaf {
 
-// Reads `normalizer`, `pre_tokenizer` and `decoder` of tokenizer.json into spec.nfc and
-// spec.split_patterns.
+// Reads `normalizer` and `pre_tokenizer` into spec.normalize and spec.split_patterns, and sets
+// spec.model to "bpe" where the model sees bytes, else to "char-bpe".
 // Errors: kCorrupt, kUnsupported (the component, by name).
 Status read_tokenizer_pipeline(const JsonFields& tokenizer, TokenizerSpec& spec);
+
+// Reads `decoder` into spec.space_mark and spec.leading_space. REQUIRES: the model has been read.
+// Errors: kCorrupt, kUnsupported (the component, by name).
+Status read_decoder(const JsonFields& tokenizer, TokenizerSpec& spec);
 
 // The token that `post_processor` puts before a text, empty if none.
 Expected<std::string> leading_token(const JsonFields& tokenizer);

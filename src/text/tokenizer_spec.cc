@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
 #include "base/utf8.h"
+#include "text/byte_fallback.h"
 #include "text/quote.h"
 
 namespace looseleaf {
@@ -40,10 +42,19 @@ Status check_spec(const TokenizerSpec& spec) {
     return error(ErrorCode::kCorrupt,
                  "tokenizer: a vocabulary of {} tokens; convert the model again",
                  spec.tokens.size());
-  if (spec.kinds.size() != spec.tokens.size())
-    return error(ErrorCode::kCorrupt,
-                 "tokenizer: {} token kinds for {} tokens; convert the model again",
-                 spec.kinds.size(), spec.tokens.size());
+  const auto check_size = [&](const char* what, size_t size) -> Status {
+    if (size == spec.tokens.size()) return {};
+    return error(ErrorCode::kCorrupt, "tokenizer: {} {} for {} tokens; convert the model again",
+                 size, what, spec.tokens.size());
+  };
+  LL_RETURN_IF_ERROR(check_size("token kinds", spec.kinds.size()));
+  if (spec.model == "spm" || spec.model == "unigram")
+    LL_RETURN_IF_ERROR(check_size("scores", spec.scores.size()));
+  if (!spec.strips.empty()) LL_RETURN_IF_ERROR(check_size("strip flags", spec.strips.size()));
+  for (const double score : spec.scores) {
+    if (!std::isfinite(score))
+      return error(ErrorCode::kCorrupt, "tokenizer: a score of {}; convert the model again", score);
+  }
   const auto check_id = [&](const char* name, int32_t id) -> Status {
     if (id == -1 || contains(spec, id)) return {};
     return error(ErrorCode::kCorrupt,
@@ -52,6 +63,7 @@ Status check_spec(const TokenizerSpec& spec) {
   };
   LL_RETURN_IF_ERROR(check_id("bos", spec.bos));
   LL_RETURN_IF_ERROR(check_id("eos", spec.eos));
+  LL_RETURN_IF_ERROR(check_id("unknown", spec.unk));
   if (spec.add_bos && spec.bos == -1)
     return error(
         ErrorCode::kCorrupt,
@@ -69,6 +81,11 @@ Status check_spec(const TokenizerSpec& spec) {
       return error(ErrorCode::kCorrupt,
                    "tokenizer: special token {} is not UTF-8: {}; convert the model again", id,
                    quote(spec.tokens[id]));
+    if (spec.kinds[id] == TokenKind::kByte && !read_byte_token(spec.tokens[id]))
+      return error(
+          ErrorCode::kCorrupt,
+          "tokenizer: token {} is marked as a byte token but is {}; convert the model again", id,
+          quote(spec.tokens[id]));
     const auto [first, is_new] = seen.emplace(spec.tokens[id], id);
     if (!is_new)
       return error(ErrorCode::kCorrupt,

@@ -67,6 +67,81 @@ TEST(GgufTokenizer, PreImpliesBosUnlessTheFileSaysOtherwise) {
   EXPECT_EQ(spec_of(builder)->bos, -1);
 }
 
+TEST(GgufTokenizer, PreImpliesFormC) {
+  GgufBuilder builder = tiny::gguf();
+  EXPECT_TRUE(spec_of(builder)->normalize.empty());
+  builder.set_string("tokenizer.ggml.pre", "qwen2");
+  EXPECT_EQ(spec_of(builder)->normalize, (std::vector<NormalizeStep>{{NormalizeStep::Kind::kNfc}}));
+}
+
+// Tokens 0 to 7 of the tiny model: two control, four normal, one added, one unused.
+GgufBuilder sentencepiece(std::string_view model) {
+  GgufBuilder builder = tiny::gguf();
+  builder.set_string("tokenizer.ggml.model", model);
+  builder.remove("tokenizer.ggml.merges");
+  builder.remove("tokenizer.ggml.add_bos_token");
+  builder.set_strings("tokenizer.ggml.tokens", {"<unk>", "</s>", "▁", "a", "▁a", "b", "▁▁", "?"});
+  builder.set_numbers<float>("tokenizer.ggml.scores", GgufType::kF32, {0, 0, -2, -3, -1, -4, 0, 0});
+  return builder;
+}
+
+TEST(GgufTokenizer, SentencePieceByScores) {
+  using enum NormalizeStep::Kind;
+  GgufBuilder builder = sentencepiece("llama");
+  auto spec = spec_of(builder);
+  ASSERT_TRUE(spec.has_value()) << spec.error().message;
+  EXPECT_EQ(spec->model, "spm");
+  EXPECT_EQ(spec->unk, 0);
+  EXPECT_TRUE(spec->add_bos);
+  EXPECT_EQ(spec->tokens[6], "  ");  // matched in text as it is
+  EXPECT_EQ(spec->scores[4], -1);
+  EXPECT_EQ(spec->normalize,
+            (std::vector<NormalizeStep>{{kPrepend, "", " "}, {kReplace, " ", "▁"}}));
+  EXPECT_EQ(spec->space_mark, "▁");
+  EXPECT_EQ(spec->leading_space, LeadingSpace::kOneDropped);
+  EXPECT_TRUE(spec->strips.empty());
+
+  builder.set_bool("tokenizer.ggml.add_space_prefix", false);
+  builder.set_u32("tokenizer.ggml.unknown_token_id", 1);
+  spec = spec_of(builder);
+  EXPECT_EQ(spec->normalize, (std::vector<NormalizeStep>{{kReplace, " ", "▁"}}));
+  EXPECT_EQ(spec->leading_space, LeadingSpace::kKept);
+  EXPECT_EQ(spec->unk, 1);
+}
+
+TEST(GgufTokenizer, Unigram) {
+  using enum NormalizeStep::Kind;
+  GgufBuilder builder = sentencepiece("t5");
+  builder.set_bool("tokenizer.ggml.add_space_prefix", true);
+  builder.set_bool("tokenizer.ggml.remove_extra_whitespaces", true);
+  builder.set_numbers<uint8_t>("tokenizer.ggml.precompiled_charsmap", GgufType::kU8,
+                               {0, 0, 0, 0, 'x', 0});
+  builder.set_u32("tokenizer.ggml.unknown_token_id", 0);
+  const auto spec = spec_of(builder);
+  ASSERT_TRUE(spec.has_value()) << spec.error().message;
+  EXPECT_EQ(spec->model, "unigram");
+  EXPECT_FALSE(spec->add_bos);
+  EXPECT_EQ(spec->unk_score, -14);
+  EXPECT_EQ(spec->normalize, (std::vector<NormalizeStep>{{kCharsmap, std::string("\0\0\0\0x\0", 6)},
+                                                         {kCollapseSpaces},
+                                                         {kPrepend, "", " "},
+                                                         {kReplace, " ", "▁"},
+                                                         {kDropTrailing, "▁"}}));
+  builder.remove("tokenizer.ggml.remove_extra_whitespaces");
+  expect_error(spec_of(builder), kCorrupt, "no 'tokenizer.ggml.remove_extra_whitespaces'");
+}
+
+TEST(GgufTokenizer, SentencePieceDefects) {
+  GgufBuilder builder = sentencepiece("llama");
+  builder.set_numbers<float>("tokenizer.ggml.scores", GgufType::kF32, {0, 0});
+  expect_error(spec_of(builder), kCorrupt, "scores has 2 entries for 8 tokens");
+  builder.remove("tokenizer.ggml.scores");
+  expect_error(spec_of(builder), kCorrupt, "no 'tokenizer.ggml.scores'");
+  builder = sentencepiece("llama");
+  builder.set_u32("tokenizer.ggml.unknown_token_id", 8);
+  expect_error(spec_of(builder), kCorrupt, "unknown_token_id is 8, outside the 8 tokens");
+}
+
 TEST(GgufTokenizer, EachDefectIsNamed) {
   struct Broken {
     const char* what;
@@ -124,10 +199,10 @@ TEST(GgufTokenizer, WhatTheModelKeepsOfIt) {
   EXPECT_NE((*model)->tokenizer_problem.find("'what'"), std::string::npos);
 
   builder = tiny::gguf();
-  builder.set_string("tokenizer.ggml.model", "llama");
-  model = load_model(folder.write("spm.gguf", builder.build()));
+  builder.set_string("tokenizer.ggml.model", "bert");
+  model = load_model(folder.write("bert.gguf", builder.build()));
   ASSERT_TRUE(model.has_value());
-  EXPECT_EQ((*model)->tokenizer->model, "llama");
+  EXPECT_EQ((*model)->tokenizer->model, "bert");
   EXPECT_TRUE((*model)->tokenizer->split_patterns.empty());
 
   builder = tiny::gguf();

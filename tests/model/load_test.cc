@@ -34,7 +34,7 @@ TEST(LoadModel, PathsThatAreNoModelSayWhatToGive) {
   folder.write("config.json", tiny::config_json());
   folder.write("tokenizer.json", "{");
   expect_error(load_model(folder.path()), ErrorCode::kCorrupt, "tokenizer.json");
-  folder.write("tokenizer.json", R"({"model":{"type":"Unigram"}})");
+  folder.write("tokenizer.json", R"({"model":{"type":"WordPiece"}})");
   const auto model = load_model(folder.path());
   ASSERT_TRUE(model.has_value()) << model.error().message;
   EXPECT_NE((*model)->tokenizer_problem.find(folder.path().string() + ": tokenizer.json"),

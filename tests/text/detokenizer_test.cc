@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "text/random_text.h"
+#include "text/small_pieces.h"
 #include "text/small_spec.h"
 
 namespace looseleaf {
@@ -20,7 +21,7 @@ class DetokenizerTest : public testing::Test {
       make_tokenizer(SmallSpec{{{"\xF0", "\x9F"}}, {"<|end|>"}, {"<think>"}}.build());
 
   Pieces stream(const std::vector<int32_t>& ids, bool show_control = false) const {
-    Detokenizer detokenizer(*tokenizer_, show_control);
+    Detokenizer detokenizer(*tokenizer_, {.show_control = show_control});
     Pieces pieces;
     for (const int32_t id : ids) pieces.push_back(detokenizer.push(id));
     pieces.push_back(detokenizer.finish());
@@ -77,6 +78,46 @@ TEST_F(DetokenizerTest, PiecesAddUpToValidText) {
     }
     EXPECT_EQ(joined, decode(*tokenizer_, ids));
   }
+}
+
+// 2 "▁a", 3 "▁", 4 "b"; 1 is control
+std::vector<std::string> stream_pieces(LeadingSpace rule, const std::vector<int32_t>& ids,
+                                       Detokenizer::Options options = {}) {
+  TokenizerSpec spec = small_pieces("spm", {{"▁a", 0}, {"▁", 0}, {"b", 0}}, true);
+  spec.space_mark = "▁";
+  spec.leading_space = rule;
+  const auto tokenizer = make_tokenizer(spec);
+  Detokenizer detokenizer(*tokenizer, options);
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) pieces.push_back(detokenizer.push(id));
+  EXPECT_EQ(detokenizer.finish(), "");
+  return pieces;
+}
+
+TEST(LeadingSpaces, AreDroppedWhereATextBegins) {
+  using enum LeadingSpace;
+  EXPECT_EQ(stream_pieces(kKept, {2, 2}), (Pieces{" a", " a"}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {2, 2}), (Pieces{"a", " a"}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {3, 2, 4}), (Pieces{"", " a", "b"}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {4, 2}), (Pieces{"b", " a"}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {5 + ' ', 5 + ' '}), (Pieces{"", " "}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {1, 2}), (Pieces{"", "a"}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {1, 2}, {.show_control = true}), (Pieces{"<s>", " a"}));
+  EXPECT_EQ(stream_pieces(kOneDropped, {2, 2}, {.continues = true}), (Pieces{" a", " a"}));
+  EXPECT_EQ(stream_pieces(kAllDropped, {3, 5 + ' ', 2, 2}), (Pieces{"", "", "a", " a"}));
+  EXPECT_EQ(stream_pieces(kFirstTokenNone, {3, 2}), (Pieces{"", " a"}));
+  EXPECT_EQ(stream_pieces(kFirstTokenNone, {2, 3}), (Pieces{"a", " "}));
+}
+
+TEST(LeadingSpaces, FinishBeginsANewText) {
+  TokenizerSpec spec = small_pieces("spm", {{"▁a", 0}});
+  spec.space_mark = "▁";
+  spec.leading_space = LeadingSpace::kOneDropped;
+  const auto tokenizer = make_tokenizer(spec);
+  Detokenizer detokenizer(*tokenizer);
+  EXPECT_EQ(detokenizer.push(2), "a");
+  detokenizer.finish();
+  EXPECT_EQ(detokenizer.push(2), "a");
 }
 
 }  // namespace

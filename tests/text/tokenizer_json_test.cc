@@ -70,7 +70,7 @@ TEST(TokenizerJson, ReadsASmallOne) {
   EXPECT_EQ(spec->kinds[258], TokenKind::kControl);
   EXPECT_EQ(spec->kinds[259], TokenKind::kAdded);
   EXPECT_EQ(spec->split_patterns,
-            (std::vector<std::string>{R"(\p{N})", std::string(gpt2_split_pattern())}));
+            (std::vector<SplitRule>{std::string(R"(\p{N})"), std::string(gpt2_split_pattern())}));
   EXPECT_EQ(spec->merges, (std::vector<std::pair<std::string, std::string>>{{"h", "e"}}));
   EXPECT_EQ(spec->bos, -1);
   EXPECT_EQ(spec->eos, -1);
@@ -149,7 +149,8 @@ TEST(TokenizerJson, SplitPatterns) {
                            {"pretokenizers", json::array{nested, byte_level}}};
   const auto spec = read(file);
   ASSERT_TRUE(spec) << message_of(spec);
-  EXPECT_EQ(spec->split_patterns, (std::vector<std::string>{R"(\p{L}+)", R"(a\.)"}));
+  EXPECT_EQ(spec->split_patterns,
+            (std::vector<SplitRule>{std::string(R"(\p{L}+)"), std::string(R"(a\.)")}));
 }
 
 TEST(TokenizerJson, NormalizerNfc) {
@@ -157,22 +158,58 @@ TEST(TokenizerJson, NormalizerNfc) {
   file["normalizer"] = {{"type", "NFC"}};
   const auto spec = read(file);
   ASSERT_TRUE(spec) << message_of(spec);
-  EXPECT_TRUE(spec->nfc);
-  file["added_tokens"].as_array()[2].as_object()["normalized"] = true;
+  EXPECT_EQ(spec->normalize, (std::vector<NormalizeStep>{{NormalizeStep::Kind::kNfc}}));
+  json::object& token = file["added_tokens"].as_array()[2].as_object();
+  token["normalized"] = true;
   EXPECT_NE(message_of(read(file)).find("'<think>' is matched in normalized text"),
             std::string::npos);
+  token["content"] = "   ";  // is the same in either text
+  EXPECT_EQ(message_of(read(file)), "no error");
+  token["content"] = "<think>";
+  file["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}};
+  EXPECT_EQ(message_of(read(file)), "no error");
+  token["content"] = "<a think>";
+  EXPECT_NE(message_of(read(file)).find("is matched in normalized text"), std::string::npos);
+}
+
+TEST(TokenizerJson, Normalizers) {
+  using enum NormalizeStep::Kind;
+  const auto steps = [](json::array parts) {
+    json::object file = small_file();
+    file["normalizer"] = {{"type", "Sequence"}, {"normalizers", parts}};
+    const auto spec = read(file);
+    EXPECT_TRUE(spec) << message_of(spec);
+    return spec ? spec->normalize : std::vector<NormalizeStep>{};
+  };
+  EXPECT_EQ(
+      steps(
+          {json::object{{"type", "NFKC"}}, json::object{{"type", "Prepend"}, {"prepend", "▁"}},
+           json::object{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}},
+           json::object{{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}}}),
+      (std::vector<NormalizeStep>{
+          {kNfkc}, {kPrepend, "", "▁"}, {kReplace, " ", "▁"}, {kReplacePattern, " {2,}", " "}}));
+  EXPECT_EQ(steps({json::object{{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}},
+                   json::object{{"type", "Precompiled"}, {"precompiled_charsmap", "AAAAAGEA"}}}),
+            (std::vector<NormalizeStep>{{kStripLeft},
+                                        {kGraphemeCharsmap, std::string("\0\0\0\0a\0", 6)}}));
 }
 
 TEST(TokenizerJson, RefusesComponentsByName) {
   const auto set = [](std::string_view key, json::value value) {
     return after([&](json::object& file) { file[key] = value; });
   };
-  EXPECT_EQ(set("normalizer", {{"type", "NFKC"}}),
-            "tokenizer.json: normalizer.type: 'NFKC' is not supported; this version follows "
-            "byte-level BPE tokenizers only");
-  EXPECT_NE(set("pre_tokenizer", {{"type", "Metaspace"}}).find("pre_tokenizer.type: 'Metaspace'"),
+  EXPECT_EQ(set("normalizer", {{"type", "NFKD"}}),
+            "tokenizer.json: normalizer.type: 'NFKD' is not supported; use the model as GGUF or "
+            "with another tokenizer");
+  EXPECT_NE(set("normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}})
+                .find("precompiled_charsmap is not base64"),
             std::string::npos);
-  EXPECT_NE(set("pre_tokenizer", nullptr).find("without ByteLevel"), std::string::npos);
+  EXPECT_NE(set("pre_tokenizer", {{"type", "BertPreTokenizer"}})
+                .find("pre_tokenizer.type: 'BertPreTokenizer'"),
+            std::string::npos);
+  EXPECT_NE(
+      set("pre_tokenizer", nullptr).find("a model without ByteLevel, byte_fallback or unk_token"),
+      std::string::npos);
   EXPECT_NE(set("pre_tokenizer", {{"type", "ByteLevel"}}).find("add_prefix_space: true"),
             std::string::npos);
   EXPECT_NE(set("decoder", {{"type", "WordPiece"}}).find("'WordPiece'"), std::string::npos);
@@ -185,9 +222,101 @@ TEST(TokenizerJson, RefusesComponentsByName) {
   EXPECT_NE(sequence({byte_level, json::object{{"type", "Digits"}}})
                 .find("pretokenizers[1]: 'Digits' behind ByteLevel"),
             std::string::npos);
-  EXPECT_NE(sequence({split({{"Regex", "a"}}, "Removed"), byte_level}).find("behavior: 'Removed'"),
+  EXPECT_NE(sequence({byte_level, json::object{{"type", "Metaspace"}, {"replacement", "_"}}})
+                .find("'Metaspace' behind ByteLevel"),
+            std::string::npos);
+  EXPECT_NE(sequence({split({{"Regex", "a"}}),
+                      json::object{{"type", "Metaspace"}, {"replacement", "_"}}, byte_level})
+                .find("'Metaspace'"),
+            std::string::npos);
+  EXPECT_NE(sequence({split({{"Regex", "a"}}, "Some"), byte_level}).find("behavior: 'Some'"),
             std::string::npos);
   EXPECT_NE(sequence({split({{"String", ""}}), byte_level}).find("neither Regex nor String"),
+            std::string::npos);
+}
+
+// The same file over characters: pieces "h", "e", "he", byte tokens.
+json::object char_file() {
+  json::object file = small_file();
+  json::object vocab = {{"<unk>", 0}, {"h", 1}, {"e", 2}, {"he", 3}, {"▁", 4}};
+  for (int byte = 0; byte < 252; ++byte) vocab[fmt::format("<0x{:02X}>", byte)] = 5 + byte;
+  json::object& model = file["model"].as_object();
+  model["vocab"] = vocab;
+  model["unk_token"] = "<unk>";
+  model["byte_fallback"] = true;
+  file["pre_tokenizer"] = nullptr;
+  file["decoder"] = {
+      {"type", "Sequence"},
+      {"decoders",
+       json::array{
+           json::object{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+           json::object{{"type", "ByteFallback"}}, json::object{{"type", "Fuse"}},
+           json::object{{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}};
+  return file;
+}
+
+TEST(TokenizerJson, CharactersWithByteFallback) {
+  json::object file = char_file();
+  file["normalizer"] = {{"type", "Prepend"}, {"prepend", "▁"}};
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->model, "char-bpe");
+  EXPECT_EQ(spec->unk, 0);
+  EXPECT_EQ(spec->kinds[0], TokenKind::kControl);
+  EXPECT_EQ(spec->kinds[5], TokenKind::kByte);
+  EXPECT_EQ(spec->space_mark, "▁");
+  EXPECT_EQ(spec->leading_space, LeadingSpace::kOneDropped);
+  const auto tokenizer = make_tokenizer(*spec);
+  EXPECT_EQ(*tokenizer->encode("he\n\xF4\x8F\xBF\xBF"),
+            (std::vector<int32_t>{4, 3, 5 + '\n', 5 + 0xF4, 5 + 0x8F, 5 + 0xBF, 5 + 0xBF}));
+  // A tokenizer_config.json may repeat that a space is put before a text, not deny it.
+  EXPECT_EQ(message_of(read(file, R"({"add_prefix_space": true})")), "no error");
+  EXPECT_NE(message_of(read(file, R"({"add_prefix_space": false})")).find("make them agree"),
+            std::string::npos);
+  file["normalizer"] = nullptr;
+  EXPECT_NE(message_of(read(file, R"({"add_prefix_space": true})")).find("make them agree"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, RefusesDecodersByName) {
+  const auto with = [](json::value decoder) {
+    json::object file = char_file();
+    file["decoder"] = std::move(decoder);
+    return message_of(read(file));
+  };
+  const auto sequence = [&](json::array parts) {
+    return with(json::object{{"type", "Sequence"}, {"decoders", parts}});
+  };
+  EXPECT_NE(with(nullptr).find("decoder: none"), std::string::npos);
+  EXPECT_NE(with({{"type", "ByteLevel"}}).find("'ByteLevel'"), std::string::npos);
+  EXPECT_NE(with({{"type", "Fuse"}}).find("a byte_fallback without its decoder"),
+            std::string::npos);
+  EXPECT_NE(sequence({json::object{{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}})
+                .find("stripping anything but one space"),
+            std::string::npos);
+  EXPECT_NE(sequence({json::object{
+                         {"type", "Replace"}, {"pattern", {{"String", "_"}}}, {"content", "-"}}})
+                .find("any replacement but one mark for spaces"),
+            std::string::npos);
+}
+
+TEST(TokenizerJson, UnigramsOfBrokenFiles) {
+  const auto with = [](json::value vocab, json::value unk) {
+    json::object file = char_file();
+    file["model"] = {{"type", "Unigram"}, {"vocab", std::move(vocab)}, {"unk_id", std::move(unk)}};
+    file["added_tokens"] = json::array{};
+    file["decoder"] = {{"type", "Metaspace"}, {"replacement", "▁"}};
+    return message_of(read(file));
+  };
+  const json::array good = {json::array{"<unk>", 0}, json::array{"a", -1.5}};
+  EXPECT_EQ(with(good, 0), "no error");
+  EXPECT_NE(with(good, 2).find("unk_id is 2, outside the vocabulary of 2"), std::string::npos);
+  EXPECT_NE(with(nullptr, 0).find("model.vocab is missing"), std::string::npos);
+  for (const json::value& entry :
+       {json::value("a"), json::value(json::array{"a"}), json::value(json::array{1, 2}),
+        json::value(json::array{"a", "b"})})
+    EXPECT_NE(with(json::array{entry}, 0).find("model.vocab[0] is not"), std::string::npos);
+  EXPECT_NE(with(json::array{json::array{"a", 0}, json::array{"a", 0}}, 0).find("are both 'a'"),
             std::string::npos);
 }
 
@@ -195,7 +324,8 @@ TEST(TokenizerJson, RefusesModelsByName) {
   const auto set = [](std::string_view key, json::value value) {
     return after([&](json::object& file) { file["model"].as_object()[key] = value; });
   };
-  EXPECT_NE(set("type", "Unigram").find("model.type: 'Unigram'"), std::string::npos);
+  EXPECT_NE(set("type", "WordPiece").find("model.type: 'WordPiece'"), std::string::npos);
+  EXPECT_NE(set("type", "Unigram").find("model.type: Unigram behind ByteLevel"), std::string::npos);
   EXPECT_NE(set("byte_fallback", true).find("model.byte_fallback: true"), std::string::npos);
   EXPECT_NE(set("dropout", 0.1).find("model.dropout"), std::string::npos);
   EXPECT_NE(set("end_of_word_suffix", "</w>").find("'</w>'"), std::string::npos);
@@ -204,14 +334,24 @@ TEST(TokenizerJson, RefusesModelsByName) {
   EXPECT_EQ(set("continuing_subword_prefix", ""), "no error");
 }
 
-TEST(TokenizerJson, RefusesAddedTokensThatChangeTextAround) {
-  for (const char* flag : {"lstrip", "rstrip", "single_word"}) {
-    const std::string message = after(
-        [&](json::object& file) { file["added_tokens"].as_array()[0].as_object()[flag] = true; });
-    EXPECT_NE(message.find(std::string("added_tokens[0].") + flag + ": the added token '<s>'"),
-              std::string::npos)
-        << message;
-  }
+TEST(TokenizerJson, RefusesAddedTokensThatDependOnWords) {
+  const std::string message = after([&](json::object& file) {
+    file["added_tokens"].as_array()[0].as_object()["single_word"] = true;
+  });
+  EXPECT_NE(message.find("added_tokens[0].single_word: the added token '<s>'"), std::string::npos)
+      << message;
+}
+
+TEST(TokenizerJson, AddedTokensMayTakeWhiteSpace) {
+  json::object file = small_file();
+  auto& tokens = file["added_tokens"].as_array();
+  tokens[1].as_object()["rstrip"] = true;
+  tokens[2].as_object()["lstrip"] = true;
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(spec->strip(257), TokenStrip::kNone);
+  EXPECT_EQ(spec->strip(258), TokenStrip::kBehind);
+  EXPECT_EQ(spec->strip(259), TokenStrip::kBefore);
 }
 
 TEST(TokenizerJson, RefusesBrokenFiles) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "text/small_spec.h"
 
 namespace looseleaf {
@@ -43,6 +45,15 @@ TEST(TokenizerSpec, RefusesContradictions) {
   EXPECT_EQ(with([](auto& s) { s.tokens[256] = "a"; }),
             "tokenizer: tokens 97 and 256 are both 'a'; convert the model again");
   EXPECT_NE(with([](auto& s) { s.tokens[256] = "<\xFF>"; }), "no error");
+  EXPECT_EQ(with([](auto& s) { s.model = "spm"; }),
+            "tokenizer: 0 scores for 257 tokens; convert the model again");
+  EXPECT_NE(with([](auto& s) { s.scores.assign(257, std::numeric_limits<double>::quiet_NaN()); }),
+            "no error");
+  EXPECT_NE(with([](auto& s) { s.strips.resize(3); }), "no error");
+  EXPECT_NE(with([](auto& s) { s.unk = 257; }), "no error");
+  EXPECT_EQ(
+      with([](auto& s) { s.tokens[256] = "<0xG0>", s.kinds[256] = TokenKind::kByte; }),
+      "tokenizer: token 256 is marked as a byte token but is '<0xG0>'; convert the model again");
   EXPECT_NE(with([](auto& s) { s.tokens.clear(), s.kinds.clear(); }), "no error");
   EXPECT_EQ(with([](auto& s) { s.tokens[256] = "a", s.kinds[256] = TokenKind::kUnused; }),
             "no error");

@@ -1,4 +1,4 @@
-#include "text/bpe.h"
+#include "text/pipeline.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Ids bytes_of(std::string_view text) {
   return ids;
 }
 
-TEST(Bpe, MergesInsidePiecesOnly) {
+TEST(Pipeline, MergesInsidePiecesOnly) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   EXPECT_EQ(*tokenizer->encode("hello world"), (Ids{258, 'o', 259, 'o', 'r', 'l', 'd'}));
   EXPECT_EQ(*tokenizer->encode(""), Ids{});
@@ -37,7 +37,7 @@ TEST(Bpe, MergesInsidePiecesOnly) {
   EXPECT_EQ(tokenizer->vocab_size(), 264);
 }
 
-TEST(Bpe, ControlTextInDataStaysText) {
+TEST(Pipeline, ControlTextInDataStaysText) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   EXPECT_EQ(*tokenizer->encode("<|end|>"), bytes_of("<|end|>"));
   EXPECT_EQ(*tokenizer->encode(MarkedString("<|end|>", Origin::kTemplate)), (Ids{261}));
@@ -51,7 +51,7 @@ TEST(Bpe, ControlTextInDataStaysText) {
   EXPECT_EQ(*tokenizer->encode(prompt), expected);
 }
 
-TEST(Bpe, ControlTextHalfFromDataStaysText) {
+TEST(Pipeline, ControlTextHalfFromDataStaysText) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   for (size_t cut = 1; cut < 7; ++cut) {
     const std::string_view text = "<|end|>";
@@ -64,7 +64,7 @@ TEST(Bpe, ControlTextHalfFromDataStaysText) {
   }
 }
 
-TEST(Bpe, AddedTokensAreMatchedAnywhere) {
+TEST(Pipeline, AddedTokensAreMatchedAnywhere) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   EXPECT_EQ(*tokenizer->encode("<think>he"), (Ids{262, 256}));
   EXPECT_EQ(*tokenizer->encode("   w"), (Ids{263, 259}));
@@ -73,14 +73,14 @@ TEST(Bpe, AddedTokensAreMatchedAnywhere) {
   EXPECT_EQ(*tokenizer->encode(across), (Ids{262}));
 }
 
-TEST(Bpe, OriginsDoNotCutWords) {
+TEST(Pipeline, OriginsDoNotCutWords) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   MarkedString word("he", Origin::kTemplate);
   word.append("ll", Origin::kData);
   EXPECT_EQ(*tokenizer->encode(word), (Ids{258}));
 }
 
-TEST(Bpe, Special) {
+TEST(Pipeline, Special) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   EXPECT_EQ(tokenizer->special("<|a|>"), 260);
   EXPECT_EQ(tokenizer->special("<think>"), 262);
@@ -89,7 +89,7 @@ TEST(Bpe, Special) {
   EXPECT_FALSE(tokenizer->is_control(262));
 }
 
-TEST(Bpe, IgnoreMergesTakesWholePieces) {
+TEST(Pipeline, IgnoreMergesTakesWholePieces) {
   TokenizerSpec spec = kSmall.build();
   spec.merges.pop_back();  // " w" can no longer be merged
   EXPECT_EQ(*make_tokenizer(spec)->encode(" w"), bytes_of(" w"));
@@ -105,7 +105,7 @@ TEST(Bpe, IgnoreMergesTakesWholePieces) {
   EXPECT_EQ(*make_tokenizer(spec)->encode("<|end|>"), bytes_of("<|end|>"));
 }
 
-TEST(Bpe, RefusesWhatIsNotUtf8) {
+TEST(Pipeline, RefusesWhatIsNotUtf8) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   const auto result = tokenizer->encode("abc\xFF");
   ASSERT_FALSE(result);
@@ -117,7 +117,7 @@ TEST(Bpe, RefusesWhatIsNotUtf8) {
   EXPECT_FALSE(tokenizer->encode("\xF0\x9F\xA6"));  // cut
 }
 
-TEST(Bpe, RefusesCharactersWithoutToken) {
+TEST(Pipeline, RefusesCharactersWithoutToken) {
   TokenizerSpec spec = kSmall.build();
   spec.kinds[0x13] = TokenKind::kUnused;
   const auto result = make_tokenizer(spec)->encode("<think>x\x13");
@@ -128,13 +128,13 @@ TEST(Bpe, RefusesCharactersWithoutToken) {
             "remove that character");
 }
 
-TEST(Bpe, RefusesOtherModels) {
+TEST(Pipeline, RefusesOtherModels) {
   TokenizerSpec spec = kSmall.build();
-  spec.model = "llama";
+  spec.model = "bert";
   const auto other = Tokenizer::create(spec);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(other.error().message.find("'llama'"), std::string::npos);
+  EXPECT_NE(other.error().message.find("'bert'"), std::string::npos);
   spec.model = "bpe";
   spec.kinds[5] = TokenKind::kByte;
   EXPECT_FALSE(Tokenizer::create(spec));
@@ -143,15 +143,35 @@ TEST(Bpe, RefusesOtherModels) {
   EXPECT_EQ(Tokenizer::create(spec).error().code, ErrorCode::kCorrupt);
 }
 
-TEST(Bpe, NormalizesBetweenSpecialTokens) {
+TEST(Pipeline, NormalizesBetweenSpecialTokens) {
   TokenizerSpec spec = kSmall.build();
-  spec.nfc = true;
+  spec.normalize = {{NormalizeStep::Kind::kNfc}};
   const auto tokenizer = make_tokenizer(spec);
   EXPECT_EQ(*tokenizer->encode("e\u0301"), bytes_of("é"));
   EXPECT_EQ(*tokenizer->encode("<think>\u0301"), (Ids{262, 0xCC, 0x81}));
 }
 
-TEST(Bpe, RandomTextComesBack) {
+TEST(Pipeline, TokensMayTakeTheWhiteSpaceAround) {
+  TokenizerSpec spec = kSmall.build();
+  spec.strips.resize(spec.tokens.size());
+  spec.strips[261] = TokenStrip::kBehind;
+  spec.strips[262] = TokenStrip::kBoth;
+  const auto tokenizer = make_tokenizer(spec);
+  MarkedString text("<|end|>", Origin::kTemplate);
+  text.append("\n \u3000x <think>\t<think> he", Origin::kData);
+  EXPECT_EQ(*tokenizer->encode(text), (Ids{261, 'x', 262, 262, 256}));
+  EXPECT_EQ(*tokenizer->encode("<think> \n"), (Ids{262}));
+}
+
+TEST(Pipeline, TheBeginningIsBeforeTheFirstSpecialToken) {
+  TokenizerSpec spec = kSmall.build();
+  spec.normalize = {{NormalizeStep::Kind::kPrependFirst, "", "_"}};
+  const auto tokenizer = make_tokenizer(spec);
+  EXPECT_EQ(*tokenizer->encode("a<think>a"), (Ids{'_', 'a', 262, 'a'}));
+  EXPECT_EQ(*tokenizer->encode("<think>a"), (Ids{262, 'a'}));
+}
+
+TEST(Pipeline, RandomTextComesBack) {
   const auto tokenizer = make_tokenizer(kSmall.build());
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
@@ -162,7 +182,7 @@ TEST(Bpe, RandomTextComesBack) {
   }
 }
 
-TEST(Bpe, AMegabyteOfOneCharacter) {
+TEST(Pipeline, AMegabyteOfOneCharacter) {
   SmallSpec small = kSmall;
   small.added.clear();
   small.merges.emplace_back("\xC3", "\xA9");
