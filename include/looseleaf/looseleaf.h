@@ -25,29 +25,29 @@ namespace looseleaf {
 
 // What an engine is made with. Every default is the command line's.
 struct EngineOptions {
-  std::string device = "auto";         // cpu | auto
-  int threads = 0;                     // 0: what the process may use (affinity and cgroup)
-  int context = 0;                     // tokens a request may reach; 0: the model's
-  int64_t cache_bytes = 0;             // hard limit of all keys and values; 0: 40 % of RAM or cgroup
-  std::string kv_type = "auto";        // chunks: f32 | bf16 | f16 | q8_0; auto: f16, f32 when exact
+  std::string device = "auto";   // cpu | auto
+  int threads = 0;               // 0: what the process may use (affinity and cgroup)
+  int context = 0;               // tokens a request may reach; 0: the model's
+  int64_t cache_bytes = 0;       // hard limit of all keys and values; 0: 40 % of RAM or cgroup
+  std::string kv_type = "auto";  // chunks: f32 | bf16 | f16 | q8_0; auto: f16, f32 when exact
   std::string private_kv_type = "auto";  // text and generated tokens: the same names; auto: f32
-  bool exact = false;                  // compute and keep everything in f32
-  bool deterministic = false;          // same bits alone or after others, cold or warm
+  bool exact = false;                    // compute and keep everything in f32
+  bool deterministic = false;            // same bits alone or after others, cold or warm
 };
 
 // A text, or token ids where `tokens` is not empty. A document becomes one chunk.
 struct Document {
-  std::string text;
-  std::string title;
-  std::string id;                               // the caller's name for it; echoed
-  std::map<std::string, std::string> metadata;  // for the layout's {metadata.KEY}
-  std::vector<int32_t> tokens;                  // used as they are; text and title are ignored
+  std::string text{};
+  std::string title{};
+  std::string id{};                               // the caller's name for it; echoed
+  std::map<std::string, std::string> metadata{};  // for the layout's {metadata.KEY}
+  std::vector<int32_t> tokens{};                  // used as they are; text and title are ignored
 };
 
 using ContentPart = std::variant<std::string, Document>;
 struct Message {
-  std::string role;  // system | user | assistant | tool
-  std::vector<ContentPart> content;
+  std::string role{};  // system | user | assistant | tool
+  std::vector<ContentPart> content{};
 };
 
 // Text or token ids.
@@ -56,39 +56,41 @@ using TextOrTokens = std::variant<std::string, std::vector<int32_t>>;
 // How documents and question are written into the prompt. Placeholders: {title}, {text}, {id},
 // {metadata.KEY} in a document, {question} in the question; one pass, so braces in data stay text.
 struct Layout {
-  std::string intro;
-  std::string document;
-  std::string document_untitled;
-  std::string question;
+  std::string intro{};
+  std::string document{};
+  std::string document_untitled{};
+  std::string question{};
 };
 
 struct Sampling {
-  std::optional<float> temperature;   // 0: greedy; unset: the model's default, else 1
-  std::optional<int> top_k;           // 0: all
-  std::optional<float> top_p;         // (0, 1]
-  std::optional<float> min_p;         // [0, 1]
-  std::optional<float> repetition_penalty;  // > 0; 1: none
-  float presence_penalty = 0;         // [-2, 2]
-  float frequency_penalty = 0;        // [-2, 2]
-  std::map<int32_t, float> logit_bias;  // added to a token's logit
+  std::optional<float> temperature{};         // 0: greedy; unset: the model's default, else 1
+  std::optional<int> top_k{};                 // 0: all
+  std::optional<float> top_p{};               // (0, 1]
+  std::optional<float> min_p{};               // [0, 1]
+  std::optional<float> repetition_penalty{};  // > 0; 1: none
+  float presence_penalty = 0;                 // [-2, 2]
+  float frequency_penalty = 0;                // [-2, 2]
+  std::map<int32_t, float> logit_bias{};      // added to a token's logit
   uint64_t seed = 0;
 };
 
 // One of `question`, `messages` and `prompt` says what is asked.
 struct Request {
-  std::string question;             // shorthand for one user message
-  std::vector<Message> messages;    // chat
-  std::optional<TextOrTokens> prompt;  // completion: the text after the documents
-  std::optional<TextOrTokens> prefix;  // completion: the text before the documents
-  std::vector<Document> documents;  // stand before the last user message's text, or before `prompt`
-  std::string method = "auto";      // NAME[:NUMBER][:key=value]...; see methods()
-  std::variant<std::string, Layout> layout = "auto";  // qa | plain | auto (plain with a system message)
+  std::string question{};                // shorthand for one user message
+  std::vector<Message> messages{};       // chat
+  std::optional<TextOrTokens> prompt{};  // completion: the text after the documents
+  std::optional<TextOrTokens> prefix{};  // completion: the text before the documents
+  std::vector<Document>
+      documents{};              // stand before the last user message's text, or before `prompt`
+  std::string method = "auto";  // NAME[:NUMBER][:key=value]...; see methods()
+  std::variant<std::string, Layout> layout =
+      "auto";                           // qa | plain | auto (plain with a system message)
   std::string encoding_prefix = "bos";  // none | bos | header: what a chunk is computed behind
-  std::string cache_salt;           // chunks and pages are shared within one salt only
-  int max_tokens = 512;             // bounded by the context
-  std::vector<std::string> stop;    // the answer ends before any of these
+  std::string cache_salt{};             // chunks and pages are shared within one salt only
+  int max_tokens = 512;                 // bounded by the context
+  std::vector<std::string> stop{};      // the answer ends before any of these
   bool ignore_eos = false;
-  int logprobs = -1;                // >= 0: the chosen token's and this many of the best
+  int logprobs = -1;  // >= 0: the chosen token's and this many of the best
   Sampling sampling;
 };
 
@@ -116,7 +118,7 @@ struct Timings {
 
 struct Flops {
   double score = 0, repair = 0, question = 0;  // operations spent before the first token
-  double share_of_full = 0;                    // their sum over full prefill's; cached chunks excluded
+  double share_of_full = 0;  // their sum over full prefill's; cached chunks excluded
 };
 
 struct KvBytes {
@@ -125,16 +127,16 @@ struct KvBytes {
 
 struct Answer {
   std::string text;
-  std::vector<int32_t> tokens;   // generated, the end token included
-  std::string finish_reason;     // stop | length (max_tokens, the context or the byte limit)
+  std::vector<int32_t> tokens;  // generated, the end token included
+  std::string finish_reason;    // stop | length (max_tokens, the context or the byte limit)
   std::vector<int32_t> prompt_tokens;
   std::vector<TokenLogprob> logprobs;  // a generated token each, where asked for
-  int cached_tokens = 0;         // prompt tokens whose keys and values were there before
-  std::string method;            // canonical, defaults filled in
+  int cached_tokens = 0;               // prompt tokens whose keys and values were there before
+  std::string method;                  // canonical, defaults filled in
   bool exact = false;
   std::string device;
-  double ttft_ms = 0;            // from the call to the first token
-  double tpot_ms = 0;            // mean time of each further token
+  double ttft_ms = 0;  // from the call to the first token
+  double tpot_ms = 0;  // mean time of each further token
   Timings timings;
   std::vector<ChunkUse> chunks;
   int repaired_tokens = 0;
@@ -143,8 +145,8 @@ struct Answer {
 };
 
 // Called with each piece of the answer's text as it is generated (whole code points; the pieces add
-// up to Answer::text). Returning false ends the answer with finish_reason "stop". The engine is busy
-// meanwhile: calling it from here would wait for itself.
+// up to Answer::text). Returning false ends the answer with finish_reason "stop". The engine is
+// busy meanwhile: calling it from here would wait for itself.
 using OnText = std::function<bool(const std::string& piece)>;
 
 // What an engine holds at the moment.

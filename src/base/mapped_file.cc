@@ -24,9 +24,7 @@ MappedFile::MappedFile(std::filesystem::path path, std::span<const std::byte> by
                        int64_t modified_ns)
     : path_(std::move(path)), bytes_(bytes), modified_ns_(modified_ns) {}
 
-MappedFile::~MappedFile() {
-  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
+MappedFile::~MappedFile() { ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
 
 Expected<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
   // Without O_NONBLOCK a pipe would wait for its writer here.

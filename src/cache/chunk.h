@@ -13,12 +13,12 @@ namespace looseleaf {
 
 // Everything that a chunk's values depend on. Not the position, not the neighbours.
 struct ChunkIdentity {
-  std::string fingerprint;   // of the model and the numeric path
-  std::string rope_regime;   // "" where the model has only one
+  std::string fingerprint;  // of the model and the numeric path
+  std::string rope_regime;  // "" where the model has only one
   KvType kv_type = KvType::kF32;
   std::vector<int32_t> encoding_prefix;  // token ids that stood before it while it was computed
-  std::string salt;          // tenants share nothing
-  std::string variant;       // "" but for `block:inplace=1`, which writes to its chunks
+  std::string salt;                      // tenants share nothing
+  std::string variant;                   // "" but for `block:inplace=1`, which writes to its chunks
   std::vector<int32_t> tokens;
 
   bool operator==(const ChunkIdentity&) const = default;

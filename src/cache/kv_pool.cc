@@ -25,10 +25,11 @@ Expected<KvPageRef> KvPool::allocate(const KvLayout& layout) {
   const int64_t bytes = layout.page_bytes();
   while (used_ + bytes > limit_) {
     if (!evict_one())
-      return error(ErrorCode::kUnavailable,
-                   "keys and values: {} bytes are in use of a limit of {}, and a page of {} more is "
-                   "needed; raise --cache-bytes or shorten the prompt",
-                   used_, limit_, bytes);
+      return error(
+          ErrorCode::kUnavailable,
+          "keys and values: {} bytes are in use of a limit of {}, and a page of {} more is "
+          "needed; raise --cache-bytes or shorten the prompt",
+          used_, limit_, bytes);
   }
   LL_ASSIGN(DeviceMemory memory, device_.allocate(static_cast<size_t>(bytes)));
   used_ += bytes;

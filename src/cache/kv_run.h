@@ -1,4 +1,5 @@
-// A run of tokens' keys and values over pages: what a chunk, a stretch of text or a copy consists of.
+// A run of tokens' keys and values over pages: what a chunk, a stretch of text or a copy consists
+// of.
 #pragma once
 
 #include <span>

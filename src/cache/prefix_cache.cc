@@ -42,8 +42,8 @@ int common_tokens(const std::string& label, const std::string& wanted) {
 
 PrefixCache::PrefixCache(KvPool& pool) : pool_(pool) { pool.add_evictable(this); }
 
-// By a list of its own: a path is as long as the longest prompt, and each node's destructor calling the
-// next would take as much stack.
+// By a list of its own: a path is as long as the longest prompt, and each node's destructor calling
+// the next would take as much stack.
 PrefixCache::~PrefixCache() {
   std::vector<Place> doomed;
   for (auto& [domain, root] : roots_) doomed.push_back(std::move(root));

@@ -13,9 +13,9 @@
 
 namespace looseleaf {
 
-// A tree over the pieces of prompts. An edge is a page of tokens (the last page of a stretch of text
-// may be partial) or a chunk; a path from the root spells what stood before, so tokens are compared
-// and never only hashed. Not thread-safe: guarded by the engine.
+// A tree over the pieces of prompts. An edge is a page of tokens (the last page of a stretch of
+// text may be partial) or a chunk; a path from the root spells what stood before, so tokens are
+// compared and never only hashed. Not thread-safe: guarded by the engine.
 class PrefixCache final : public Evictable {
  public:
   class Node;
@@ -41,8 +41,8 @@ class PrefixCache final : public Evictable {
   // Adds a page after `place`, or finds the one that is there with the same tokens.
   // REQUIRES: 1 to kPageTokens tokens.
   Place insert(const Place& place, std::span<const int32_t> tokens, KvPageRef page);
-  // The place after a chunk: found (null where there is none), or added. `how`: the method, since it
-  // decides what later text saw.
+  // The place after a chunk: found (null where there is none), or added. `how`: the method, since
+  // it decides what later text saw.
   Place find_chunk(const Place& place, const ChunkKey& key, const std::string& how);
   Place insert_chunk(const Place& place, const ChunkKey& key, const std::string& how);
   void clear();  // all that is not held

@@ -25,18 +25,18 @@ struct AttendArgs {
   int heads = 0;
   int kv_heads = 0;
   int head_dim = 0;
-  float scale = 0;                  // usually 1 / sqrt(head_dim)
-  int window = 0;                   // 0: none
-  std::span<const float> alibi;     // [heads] slopes: score += slope * (key position - row position)
-  int rotary_dims = 0;              // of Segment::turn
+  float scale = 0;               // usually 1 / sqrt(head_dim)
+  int window = 0;                // 0: none
+  std::span<const float> alibi;  // [heads] slopes: score += slope * (key position - row position)
+  int rotary_dims = 0;           // of Segment::turn
   RopePairs pairs = RopePairs::kHalves;
   std::span<const Segment> segments;
   std::span<const RowGroup> groups;
   std::span<const int32_t> positions;  // [rows] prompt positions
-  int active = 0;                   // rows [0, active) of the groups attend
-  const float* query = nullptr;     // [active, heads, head_dim] rotated to their prompt positions
-  float* out = nullptr;             // [active, heads, head_dim] 0 for a row that sees no key
-  float* lse = nullptr;             // [active, heads] log of the sum of exp(score), or null
+  int active = 0;                      // rows [0, active) of the groups attend
+  const float* query = nullptr;  // [active, heads, head_dim] rotated to their prompt positions
+  float* out = nullptr;          // [active, heads, head_dim] 0 for a row that sees no key
+  float* lse = nullptr;          // [active, heads] log of the sum of exp(score), or null
 };
 
 // Tokens of one segment, to be brought to their prompt positions elsewhere.

@@ -23,7 +23,8 @@ std::optional<KvType> parse_kv_type(std::string_view name);
 inline constexpr int kPageTokens = 32;
 
 // A page holds kPageTokens tokens of all layers:
-//   [layers][K, V][kv_heads] of { codes [kPageTokens][head_dim] type, scales [kPageTokens] f16 (q8_0) }
+//   [layers][K, V][kv_heads] of { codes [kPageTokens][head_dim] type, scales [kPageTokens] f16
+//   (q8_0) }
 struct KvLayout {
   KvType type = KvType::kF32;
   int layers = 0;

@@ -68,10 +68,11 @@ Expected<RenderedChat> render_chat(const std::vector<Message>& messages,
                                    const std::vector<Document>& documents, const Layout& layout,
                                    const Tokenizer& tokenizer) {
   if (!tokenizer.special(kStart) || !tokenizer.special(kEnd))
-    return error(ErrorCode::kUnsupported,
-                 "this model's chat template is not ChatML ({} is no token of it), the only one that "
-                 "can be rendered so far; use a completion: prefix, documents, prompt",
-                 kStart);
+    return error(
+        ErrorCode::kUnsupported,
+        "this model's chat template is not ChatML ({} is no token of it), the only one that "
+        "can be rendered so far; use a completion: prefix, documents, prompt",
+        kStart);
   if (messages.empty()) return field_error("messages", "is empty");
 
   size_t last_user = messages.size();

@@ -9,8 +9,8 @@
 namespace looseleaf {
 
 // `queue_ms`: how long the request waited before this call; part of the time to first token.
-// Errors: kInvalidArgument, kContextLength, kKvBudget, kUnsupported. Whatever happens, nothing stays
-// held afterwards.
+// Errors: kInvalidArgument, kContextLength, kKvBudget, kUnsupported. Whatever happens, nothing
+// stays held afterwards.
 Expected<Answer> generate(EngineCore& core, const Request& request, const OnText& on_text,
                           double queue_ms);
 

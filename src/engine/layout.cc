@@ -47,25 +47,27 @@ Expected<Layout> resolve_layout(const std::variant<std::string, Layout>& layout,
   const std::string& name = std::get<std::string>(layout);
   if (name == "qa" || (name == "auto" && !has_system_message)) return kQa;
   if (name == "plain" || name == "auto") return kPlain;
-  return field_error("layout", "'{}' is not a layout; there are: qa, plain, or an object with "
-                     "intro, document, document_untitled, question", name);
+  return field_error("layout",
+                     "'{}' is not a layout; there are: qa, plain, or an object with "
+                     "intro, document, document_untitled, question",
+                     name);
 }
 
 Expected<std::string> render_document(const Layout& layout, const Document& document) {
   const bool titled = !document.title.empty();
-  return substitute(
-      titled ? "layout.document" : "layout.document_untitled",
-      titled ? layout.document : layout.document_untitled,
-      [&](std::string_view name) -> std::optional<std::string> {
-        if (name == "title") return document.title;
-        if (name == "text") return document.text;
-        if (name == "id") return document.id;
-        constexpr std::string_view kMetadata = "metadata.";
-        if (!name.starts_with(kMetadata)) return std::nullopt;
-        const auto found = document.metadata.find(std::string(name.substr(kMetadata.size())));
-        if (found == document.metadata.end()) return std::nullopt;
-        return found->second;
-      });
+  return substitute(titled ? "layout.document" : "layout.document_untitled",
+                    titled ? layout.document : layout.document_untitled,
+                    [&](std::string_view name) -> std::optional<std::string> {
+                      if (name == "title") return document.title;
+                      if (name == "text") return document.text;
+                      if (name == "id") return document.id;
+                      constexpr std::string_view kMetadata = "metadata.";
+                      if (!name.starts_with(kMetadata)) return std::nullopt;
+                      const auto found =
+                          document.metadata.find(std::string(name.substr(kMetadata.size())));
+                      if (found == document.metadata.end()) return std::nullopt;
+                      return found->second;
+                    });
 }
 
 Expected<std::string> render_question(const Layout& layout, const std::string& question) {

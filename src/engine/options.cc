@@ -56,8 +56,7 @@ Expected<ResolvedOptions> resolve_options(const EngineOptions& options, const Mo
                  options.device);
   if (options.threads < 0 || options.threads > 1024)
     return error(ErrorCode::kUsage, "--threads: {} is not between 1 and 1024", options.threads);
-  if (options.context < 0)
-    return error(ErrorCode::kUsage, "--ctx: {} is below 1", options.context);
+  if (options.context < 0) return error(ErrorCode::kUsage, "--ctx: {} is below 1", options.context);
   if (options.context > model.context_length)
     return error(ErrorCode::kUsage, "--ctx: {} is more than the model's {}", options.context,
                  model.context_length);
@@ -66,8 +65,7 @@ Expected<ResolvedOptions> resolve_options(const EngineOptions& options, const Mo
   ResolvedOptions resolved;
   resolved.threads = options.threads > 0 ? options.threads : usable_threads();
   resolved.context = options.context > 0 ? options.context : model.context_length;
-  resolved.cache_bytes =
-      options.cache_bytes > 0 ? options.cache_bytes : usable_memory() / 10 * 4;
+  resolved.cache_bytes = options.cache_bytes > 0 ? options.cache_bytes : usable_memory() / 10 * 4;
   LL_ASSIGN(resolved.kv_type,
             kv_type("kv-type", options.kv_type, options.exact ? KvType::kF32 : KvType::kF16));
   LL_ASSIGN(resolved.private_kv_type,

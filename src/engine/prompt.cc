@@ -63,7 +63,8 @@ class Builder {
     return prompt_.pieces.empty() ? std::vector<int32_t>() : prompt_.pieces[0].tokens;
   }
 
-  // What the chat template puts before the first message's content; nothing for a model without one.
+  // What the chat template puts before the first message's content; nothing for a model without
+  // one.
   Expected<std::vector<int32_t>> chat_opening() const {
     if (context_.tokenizer == nullptr) return std::vector<int32_t>();
     const std::vector<Message> question = {{.role = "user", .content = {std::string()}}};
@@ -76,8 +77,8 @@ class Builder {
   Expected<const Tokenizer*> tokenizer_for(std::string_view what) const {
     if (context_.tokenizer == nullptr)
       return error(ErrorCode::kUnsupported, "{} needs a tokenizer, and this model has none{}{}; {}",
-                   what, context_.tokenizer_problem.empty() ? "" : ": ",
-                   context_.tokenizer_problem, "give token lists instead");
+                   what, context_.tokenizer_problem.empty() ? "" : ": ", context_.tokenizer_problem,
+                   "give token lists instead");
     return context_.tokenizer;
   }
 
@@ -102,7 +103,8 @@ class Builder {
   std::vector<int32_t> with_bos(std::vector<int32_t> tokens) {
     const TokenizerSpec& spec = context_.tokenizer->spec();
     const bool wanted = prompt_.pieces.empty() && spec.add_bos && spec.bos >= 0;
-    if (wanted && (tokens.empty() || tokens[0] != spec.bos)) tokens.insert(tokens.begin(), spec.bos);
+    if (wanted && (tokens.empty() || tokens[0] != spec.bos))
+      tokens.insert(tokens.begin(), spec.bos);
     return tokens;
   }
 

@@ -28,8 +28,8 @@ struct Prompt {
   bool has_documents() const;
 };
 
-// What a prompt is built with. `tokenizer` is null for a model without one, which takes token lists;
-// `tokenizer_problem` says why.
+// What a prompt is built with. `tokenizer` is null for a model without one, which takes token
+// lists; `tokenizer_problem` says why.
 struct PromptContext {
   const Tokenizer* tokenizer = nullptr;
   std::string tokenizer_problem;

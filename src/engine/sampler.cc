@@ -73,8 +73,7 @@ Expected<SamplingParams> resolve_sampling(const Sampling& sampling,
 
 Sampler::Sampler(SamplingParams params, std::span<const int32_t> prompt)
     : params_(std::move(params)), random_(params_.seed) {
-  if (params_.repetition_penalty != 1)
-    seen_.insert(prompt.begin(), prompt.end());
+  if (params_.repetition_penalty != 1) seen_.insert(prompt.begin(), prompt.end());
 }
 
 void Sampler::adjust(std::vector<float>& logits) const {
@@ -96,8 +95,7 @@ int32_t Sampler::sample(std::span<const float> raw) {
   int32_t token = largest(logits);
   if (params_.temperature > 0) {
     std::vector<Candidate> candidates(logits.size());
-    for (size_t i = 0; i < logits.size(); ++i)
-      candidates[i] = {static_cast<int32_t>(i), logits[i]};
+    for (size_t i = 0; i < logits.size(); ++i) candidates[i] = {static_cast<int32_t>(i), logits[i]};
     const size_t keep = params_.top_k > 0
                             ? std::min(candidates.size(), static_cast<size_t>(params_.top_k))
                             : candidates.size();
@@ -106,8 +104,8 @@ int32_t Sampler::sample(std::span<const float> raw) {
     candidates.resize(keep);
     double sum = 0;
     for (Candidate& c : candidates)
-      sum += c.probability = std::exp((static_cast<double>(c.logit) - candidates[0].logit) /
-                                      params_.temperature);
+      sum += c.probability =
+          std::exp((static_cast<double>(c.logit) - candidates[0].logit) / params_.temperature);
     for (Candidate& c : candidates) c.probability /= sum;
     keep_top_p(candidates, params_.top_p);
     std::erase_if(candidates, [floor = params_.min_p * candidates[0].probability](

@@ -70,8 +70,7 @@ Expected<Method> parse_method(std::string_view text, bool has_documents) {
               : join_names(method.info->options, [](const MethodOption& o) { return o.name; }));
     const auto allowed = split(option->values, '|');
     if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-      return field_error("method", "{}:{} is '{}', but takes {}", name, key, value,
-                         option->values);
+      return field_error("method", "{}:{} is '{}', but takes {}", name, key, value, option->values);
     method.options[std::string(key)] = value;
   }
   return method;

@@ -48,7 +48,8 @@ std::span<const MethodInfo* const> methods_table();
 std::string_view auto_method(bool has_documents);
 
 // `text`: NAME[:NUMBER][:key=value]...; "auto" becomes the method that it stands for.
-// Errors: kInvalidArgument (unknown name or option, with those that there are; a value out of range).
+// Errors: kInvalidArgument (unknown name or option, with those that there are; a value out of
+// range).
 Expected<Method> parse_method(std::string_view text, bool has_documents);
 
 }  // namespace looseleaf

@@ -30,8 +30,8 @@ class SegmentData {
           for (const int64_t offset :
                {layout.key_offset(layer, head), layout.value_offset(layer, head)}) {
             for (float& x : row) x = normal(random);
-            store_kv(layout, pages_[static_cast<size_t>(t / kPageTokens)] + offset,
-                     t % kPageTokens, row.data());
+            store_kv(layout, pages_[static_cast<size_t>(t / kPageTokens)] + offset, t % kPageTokens,
+                     row.data());
           }
     segment.layout = &layout_;
     segment.pages = pages_;
@@ -62,8 +62,8 @@ class SegmentData {
     for (int layer = 0; layer < layout_.layers; ++layer)
       for (int t = 0; t < segment.count; ++t)
         if (stale(random))
-          stale_[static_cast<size_t>(layer) * words + static_cast<size_t>(t / 64)] |=
-              uint64_t{1} << (t % 64);
+          stale_[static_cast<size_t>(layer) * words + static_cast<size_t>(t / 64)] |= uint64_t{1}
+                                                                                      << (t % 64);
     segment.stale = stale_;
   }
 

@@ -91,8 +91,8 @@ TEST_P(AttendTest, MatchesTheReference) {
   constexpr int kRows = 70;
   std::vector<int32_t> positions(kRows);
   for (int r = 0; r < kRows; ++r) positions[static_cast<size_t>(r)] = 90070 + (r * 37) % 67;
-  positions[3] = 12;   // inside the first binding
-  positions[4] = -1;   // sees nothing
+  positions[3] = 12;  // inside the first binding
+  positions[4] = -1;  // sees nothing
   std::vector<int32_t> even, odd;
   for (int r = 0; r < kRows; ++r) (r % 3 == 0 ? odd : even).push_back(r);
   const std::vector<SegmentUse> all = {{0}, {1}, {2}, {3}, {4, 45000}, {5}};
@@ -152,12 +152,11 @@ TEST_P(AttendTest, MatchesTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, AttendTest, testing::ValuesIn(all_cases()), [](const auto& info) {
-      const AttendCase& c = info.param;
-      return std::string(kv_type_name(c.type)) + c.shape.name + "Window" +
-             std::to_string(c.window) + (c.alibi ? "Alibi" : "");
-    });
+INSTANTIATE_TEST_SUITE_P(All, AttendTest, testing::ValuesIn(all_cases()), [](const auto& info) {
+  const AttendCase& c = info.param;
+  return std::string(kv_type_name(c.type)) + c.shape.name + "Window" + std::to_string(c.window) +
+         (c.alibi ? "Alibi" : "");
+});
 
 // A row's bits must not depend on which rows share its tile or on the number of threads.
 TEST(AttendBits, DoNotDependOnOtherRows) {

@@ -16,11 +16,15 @@ class KvTypeTest : public testing::TestWithParam<KvType> {};
 // Half a unit in the last place of what is stored, for values up to `largest`.
 double rounding(KvType type, double value, double largest) {
   switch (type) {
-    case KvType::kF32: return 0;
-    case KvType::kF16: return std::max(std::abs(value) * 0x1p-11, 0x1p-25);
-    case KvType::kBF16: return std::abs(value) * 0x1p-8;
+    case KvType::kF32:
+      return 0;
+    case KvType::kF16:
+      return std::max(std::abs(value) * 0x1p-11, 0x1p-25);
+    case KvType::kBF16:
+      return std::abs(value) * 0x1p-8;
     // Half a code; the scale is rounded up to f16, by 2^-10 of itself or the least subnormal.
-    case KvType::kQ8_0: return 0.5 * (largest / 127 * (1 + 0x1p-10) + 0x1p-24) * (1 + 1e-4);
+    case KvType::kQ8_0:
+      return 0.5 * (largest / 127 * (1 + 0x1p-10) + 0x1p-24) * (1 + 1e-4);
   }
   return 0;
 }
@@ -81,8 +85,8 @@ TEST_P(KvTypeTest, GatherMovesKeys) {
     for (int32_t i = 0; i < 40; ++i) {
       tokens[static_cast<size_t>(i)] = (i * 7) % 50;
       positions[static_cast<size_t>(i)] = 1234 + (i * 7) % 50;
-      slots.push_back({&plain, target.segment.pages[static_cast<size_t>(i / kPageTokens)],
-                       i % kPageTokens});
+      slots.push_back(
+          {&plain, target.segment.pages[static_cast<size_t>(i / kPageTokens)], i % kPageTokens});
     }
     ThreadPool pool(2);
     for (int layer = 0; layer < 2; ++layer)
@@ -123,8 +127,7 @@ TEST_P(KvTypeTest, GatherMovesKeys) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, KvTypeTest,
-                         testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16,
-                                         KvType::kQ8_0),
+                         testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0),
                          [](const auto& info) { return std::string(kv_type_name(info.param)); });
 
 TEST(KvLayout, PiecesDoNotOverlap) {

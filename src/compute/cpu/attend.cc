@@ -85,8 +85,7 @@ void AttendPage(const float* query, const float* keys, const float* values, uint
   for (size_t j = 0; j < kPageTokens; j += hn::Lanes(d))
     hn::Store(hn::Exp(d, hn::Sub(hn::Load(d, weights + j), hn::Set(d, largest))), d, weights + j);
   if (largest != state.largest) {
-    const float shrink =
-        std::isinf(state.largest) ? 0.0f : std::exp(state.largest - largest);
+    const float shrink = std::isinf(state.largest) ? 0.0f : std::exp(state.largest - largest);
     state.sum *= shrink;
     Scale(shrink, state.values, dim);
     state.largest = largest;
@@ -137,8 +136,7 @@ uint32_t visible_keys(const Segment& s, int layer, int limit, int window, int32_
     }
   }
   if (!s.stale.empty()) {
-    const auto word =
-        static_cast<size_t>(layer * Segment::stale_words(s.count) + first / 64);
+    const auto word = static_cast<size_t>(layer * Segment::stale_words(s.count) + first / 64);
     mask &= ~static_cast<uint32_t>(s.stale[word] >> (first % 64));
   }
   return mask;
@@ -217,8 +215,8 @@ class Tile {
     const KvLayout& layout = *segment.layout;
     const int first = page * kPageTokens;
     const int count = std::min(kPageTokens, tokens - first);
-    const float* keys = widen(segment, page, layout.key_offset(args_.layer, task_.kv_head), count,
-                              keys_.data());
+    const float* keys =
+        widen(segment, page, layout.key_offset(args_.layer, task_.kv_head), count, keys_.data());
     const float* values = widen(segment, page, layout.value_offset(args_.layer, task_.kv_head),
                                 count, page_values_.data());
     for (size_t v = 0; v < vectors(); ++v) {

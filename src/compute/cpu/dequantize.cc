@@ -1,6 +1,5 @@
 #include "compute/cpu/dequantize.h"
 
-
 #include "model/weight_types/half.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -25,7 +24,8 @@ void Q8_0(const std::byte* source, float* HWY_RESTRICT target, int64_t blocks) {
     const auto scale = hn::Set(d, half_to_float(load_u16(source)));
     const auto* code = reinterpret_cast<const int8_t*>(source + 2);
     for (size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
-      const auto wide = hn::PromoteTo(hn::RebindToSigned<decltype(d)>(), hn::LoadU(codes, code + i));
+      const auto wide =
+          hn::PromoteTo(hn::RebindToSigned<decltype(d)>(), hn::LoadU(codes, code + i));
       hn::StoreU(hn::Mul(scale, hn::ConvertTo(d, wide)), d, target + i);
     }
   }
@@ -82,9 +82,12 @@ struct Kernel {
   void (*run)(const std::byte* source, float* target, int64_t blocks);
 };
 constexpr Kernel kKernels[] = {
-    {"q8_0", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q8_0)(s, t, n); }},
-    {"q4_0", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q4_0)(s, t, n); }},
-    {"q4_1", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q4_1)(s, t, n); }},
+    {"q8_0", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q8_0)
+                                                           (s, t, n); }},
+    {"q4_0", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q4_0)
+                                                           (s, t, n); }},
+    {"q4_1", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q4_1)
+                                                           (s, t, n); }},
 };
 
 }  // namespace

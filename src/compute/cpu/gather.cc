@@ -20,8 +20,8 @@ void cpu_gather(ThreadPool& pool, const GatherArgs& args) {
       if (!from.turn.empty())
         turn_head<Turn::kForward>(row.data(), from.turn.data(), args.rotary_dims, args.pairs);
       store_kv(*to.layout, to.page + to.layout->key_offset(args.layer, head), to.slot, row.data());
-      load_kv(*from.layout, page + from.layout->value_offset(args.layer, head),
-              token % kPageTokens, 1, row.data());
+      load_kv(*from.layout, page + from.layout->value_offset(args.layer, head), token % kPageTokens,
+              1, row.data());
       store_kv(*to.layout, to.page + to.layout->value_offset(args.layer, head), to.slot,
                row.data());
     }

@@ -89,8 +89,8 @@ void store_bf16(const float* from, int count, uint16_t* to) {
   }
 }
 
-// The scale is rounded up to f16 before the codes are chosen, so that no code is cut off and the error
-// stays within half a code of the scale that will be read.
+// The scale is rounded up to f16 before the codes are chosen, so that no code is cut off and the
+// error stays within half a code of the scale that will be read.
 void store_q8(const float* from, int count, int8_t* codes, std::byte* scale_to) {
   float largest = 0;
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::abs(from[i]));

@@ -18,8 +18,7 @@ void cpu_rms_norm(ThreadPool& pool, const float* x, std::span<const float> weigh
     double sum = 0;
     for (; i < cols; ++i) sum += static_cast<double>(from[i]) * from[i];
     for (const float p : partial) sum += p;
-    const float scale =
-        static_cast<float>(1 / std::sqrt(sum / static_cast<double>(cols) + eps));
+    const float scale = static_cast<float>(1 / std::sqrt(sum / static_cast<double>(cols) + eps));
     for (i = 0; i < cols; ++i) to[i] = from[i] * scale * weight[i];
   });
 }

@@ -7,8 +7,8 @@ void cpu_rotate(ThreadPool& pool, float* x, std::span<const float> angles, int r
                 int head_dim, int rotary_dims, RopePairs pairs) {
   pool.parallel_for(rows, [&](int64_t row) {
     for (int h = 0; h < heads; ++h)
-      turn_head<Turn::kForward>(x + (row * heads + h) * head_dim,
-                                angles.data() + row * rotary_dims, rotary_dims, pairs);
+      turn_head<Turn::kForward>(x + (row * heads + h) * head_dim, angles.data() + row * rotary_dims,
+                                rotary_dims, pairs);
   });
 }
 
