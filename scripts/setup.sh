@@ -11,12 +11,12 @@ packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip p
 case "${ID:-} ${VERSION_ID:-}" in
   "debian 12")
     packages+=(libboost1.81-dev libboost-json1.81-dev) ;;  # the unversioned packages are 1.74, without JSON
-  "ubuntu 24.04")
-    # The same names in main and universe; Boost is 1.83 there. Written from the archive's listing, not run.
+  "debian 13" | "ubuntu 24.04")
+    # Debian 13 builds and passes the demo. Ubuntu's names (main and universe) and Boost are the same; not run there.
     packages+=(libboost1.83-dev libboost-json1.83-dev) ;;
   *)
     [ -n "${LOOSELEAF_SKIP_SETUP:-}" ] && exit 0
-    echo "setup: knows Debian 12 and Ubuntu 24.04, not '${PRETTY_NAME:-this system}'; install the equivalents of:" \
+    echo "setup: knows Debian 12 and 13 and Ubuntu 24.04, not '${PRETTY_NAME:-this system}'; install the equivalents of:" \
          "${packages[*]} Boost >= 1.81 with JSON, then set LOOSELEAF_SKIP_SETUP=1" >&2
     exit 1 ;;
 esac

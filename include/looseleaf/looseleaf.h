@@ -80,18 +80,17 @@ struct Request {
   std::vector<Message> messages{};       // chat
   std::optional<TextOrTokens> prompt{};  // completion: the text after the documents
   std::optional<TextOrTokens> prefix{};  // completion: the text before the documents
-  std::vector<Document>
-      documents{};              // stand before the last user message's text, or before `prompt`
-  std::string method = "auto";  // NAME[:NUMBER][:key=value]...; see methods()
-  std::variant<std::string, Layout> layout =
-      "auto";                           // qa | plain | auto (plain with a system message)
+  std::vector<Document> documents{};     // before the last user message's text, or before `prompt`
+  std::string method = "auto";           // NAME[:NUMBER][:key=value]...; see methods()
+  // qa | plain | auto: plain with a system message, else qa
+  std::variant<std::string, Layout> layout = "auto";
   std::string encoding_prefix = "bos";  // none | bos | header: what a chunk is computed behind
   std::string cache_salt{};             // chunks and pages are shared within one salt only
   int max_tokens = 512;                 // bounded by the context
   std::vector<std::string> stop{};      // the answer ends before any of these
   bool ignore_eos = false;
   int logprobs = -1;  // >= 0: the chosen token's and this many of the best
-  Sampling sampling;
+  Sampling sampling{};
 };
 
 struct TokenLogprob {
