@@ -36,7 +36,7 @@ std::vector<double> attend_reference(const Heads& heads, const Workload& load,
       };
       std::vector<Key> keys;
       for (int32_t u = load.first_use[row]; u < load.first_use[row + 1]; ++u) {
-        const ChunkUse& use = load.uses[u];
+        const PlanUse& use = load.uses[u];
         std::vector<double> q(dim);
         for (int j = 0; j < half; ++j) {
           const double a = from_bf16(query[at + j]), b = from_bf16(query[at + j + half]);

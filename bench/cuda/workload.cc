@@ -30,7 +30,7 @@ int Workload::pages() const {
 
 int Workload::unique_chunks() const {
   std::vector<char> used(chunks.size());
-  for (const ChunkUse& use : uses) used[static_cast<size_t>(use.chunk)] = 1;
+  for (const PlanUse& use : uses) used[static_cast<size_t>(use.chunk)] = 1;
   return static_cast<int>(std::count(used.begin(), used.end(), 1));
 }
 
@@ -71,14 +71,14 @@ Workload draw(const WorkloadRow& row, int head_dim, std::mt19937& random) {
 }
 
 Workload without_turns(Workload from) {
-  for (ChunkUse& use : from.uses) use.turn = -1;
+  for (PlanUse& use : from.uses) use.turn = -1;
   return from;
 }
 
 Workload private_copies(const Workload& from) {
   Workload load;
   load.first_use = from.first_use;
-  for (const ChunkUse& use : from.uses) {
+  for (const PlanUse& use : from.uses) {
     load.add_chunk(from.chunks[static_cast<size_t>(use.chunk)].tokens);
     load.uses.push_back({static_cast<int32_t>(load.chunks.size()) - 1, -1});
   }

@@ -7,7 +7,7 @@
 namespace looseleaf {
 
 const AttendPlan& AttendPlanner::plan(const PlanShape& shape, std::span<const PlanChunk> chunks,
-                                      std::span<const ChunkUse> uses,
+                                      std::span<const PlanUse> uses,
                                       std::span<const int32_t> first_use) {
   group_uses(shape, chunks, uses, first_use);
   deal(shape, chunks);
@@ -18,11 +18,11 @@ const AttendPlan& AttendPlanner::plan(const PlanShape& shape, std::span<const Pl
 
 // A counting sort by chunk. Request-major, each use is a group.
 void AttendPlanner::group_uses(const PlanShape& shape, std::span<const PlanChunk> chunks,
-                               std::span<const ChunkUse> uses, std::span<const int32_t> first_use) {
+                               std::span<const PlanUse> uses, std::span<const int32_t> first_use) {
   groups_.clear();
   group_of_.assign(chunks.size(), -1);
   users_.resize(uses.size());
-  for (const ChunkUse& use : uses) {
+  for (const PlanUse& use : uses) {
     int32_t& group = group_of_[static_cast<size_t>(use.chunk)];
     if (group < 0 || !shape.chunk_major) {
       group = static_cast<int32_t>(groups_.size());
@@ -38,7 +38,7 @@ void AttendPlanner::group_uses(const PlanShape& shape, std::span<const PlanChunk
   }
   for (size_t row = 0; row + 1 < first_use.size(); ++row)
     for (int32_t u = first_use[row]; u < first_use[row + 1]; ++u) {
-      const ChunkUse& use = uses[static_cast<size_t>(u)];
+      const PlanUse& use = uses[static_cast<size_t>(u)];
       Group& group = groups_[static_cast<size_t>(
           shape.chunk_major ? group_of_[static_cast<size_t>(use.chunk)] : u)];
       users_[static_cast<size_t>(group.first_user + group.users++)] = {static_cast<int32_t>(row), u,

@@ -41,7 +41,7 @@ struct PlanChunk {
 };
 
 // One occurrence of a chunk in one request.
-struct ChunkUse {
+struct PlanUse {
   int32_t chunk = 0;
   int32_t turn = -1;
 };
@@ -78,7 +78,7 @@ class AttendPlanner {
   // first_use[r + 1]), in prompt order. REQUIRES indices in range. The plan is valid until the next
   // call.
   const AttendPlan& plan(const PlanShape& shape, std::span<const PlanChunk> chunks,
-                         std::span<const ChunkUse> uses, std::span<const int32_t> first_use);
+                         std::span<const PlanUse> uses, std::span<const int32_t> first_use);
 
  private:
   struct User {
@@ -95,7 +95,7 @@ class AttendPlanner {
   };
 
   void group_uses(const PlanShape& shape, std::span<const PlanChunk> chunks,
-                  std::span<const ChunkUse> uses, std::span<const int32_t> first_use);
+                  std::span<const PlanUse> uses, std::span<const int32_t> first_use);
   void deal(const PlanShape& shape, std::span<const PlanChunk> chunks);
   int cut(const PlanShape& shape, const PlanChunk& chunk, Piece piece);
   void number_partials(const PlanShape& shape, std::span<const int32_t> first_use);

@@ -15,7 +15,7 @@ namespace {
 struct Case {
   PlanShape shape;
   std::vector<PlanChunk> chunks;
-  std::vector<ChunkUse> uses;
+  std::vector<PlanUse> uses;
   std::vector<int32_t> first_use = {0};
 
   void add_chunk(int tokens) {
@@ -61,7 +61,7 @@ void expect_covers(const Case& c, const AttendPlan& plan) {
       const auto query = static_cast<int32_t>(row) * c.shape.heads + head;
       ASSERT_EQ(plan.first_partial[static_cast<size_t>(query)], partial);
       for (int32_t u = c.first_use[row]; u < c.first_use[row + 1]; ++u) {
-        const ChunkUse& use = c.uses[static_cast<size_t>(u)];
+        const PlanUse& use = c.uses[static_cast<size_t>(u)];
         const PlanChunk& chunk = c.chunks[static_cast<size_t>(use.chunk)];
         for (int32_t at = 0; at < chunk.tokens; ++partial) {
           ASSERT_TRUE(reads.contains(partial));
