@@ -34,7 +34,7 @@ std::vector<WorkloadRow> default_rows();
 
 struct Workload {
   std::vector<PlanChunk> chunks;
-  std::vector<PlanUse> uses;            // by request, in prompt order
+  std::vector<PlanUse> uses;             // by request, in prompt order
   std::vector<int32_t> first_use = {0};  // [requests + 1]
   std::vector<float> turns;              // [bindings][2][head_dim / 2] cos, then sin
 

@@ -82,12 +82,21 @@ struct Kernel {
   void (*run)(const std::byte* source, float* target, int64_t blocks);
 };
 constexpr Kernel kKernels[] = {
-    {"q8_0", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q8_0)
-                                                           (s, t, n); }},
-    {"q4_0", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q4_0)
-                                                           (s, t, n); }},
-    {"q4_1", [](const std::byte* s, float* t, int64_t n) { HWY_DYNAMIC_DISPATCH(Q4_1)
-                                                           (s, t, n); }},
+    {"q8_0",
+     [](const std::byte* s, float* t, int64_t n) {
+       HWY_DYNAMIC_DISPATCH(Q8_0)
+       (s, t, n);
+     }},
+    {"q4_0",
+     [](const std::byte* s, float* t, int64_t n) {
+       HWY_DYNAMIC_DISPATCH(Q4_0)
+       (s, t, n);
+     }},
+    {"q4_1",
+     [](const std::byte* s, float* t, int64_t n) {
+       HWY_DYNAMIC_DISPATCH(Q4_1)
+       (s, t, n);
+     }},
 };
 
 }  // namespace
