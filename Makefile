@@ -65,13 +65,13 @@ sanitize-thread: setup
 build-cuda-bench:
 	@command -v nvcc >/dev/null || { echo "make: the CUDA kernels need nvcc in PATH" >&2; exit 1; }
 	@$(configure) -B $(BUILD) -DLOOSELEAF_CUDA=ON >/dev/null
-	@$(call compile,$(BUILD)) --target bench_attention_decode
+	@$(call compile,$(BUILD)) --target bench_attention
 
 test-cuda: build-cuda-bench ## the CUDA kernels against float64; needs a Hopper GPU
-	@$(BUILD)/bin/bench_attention_decode --check
+	@$(BUILD)/bin/bench_attention --check
 
 bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels.md; needs a Hopper GPU
-	@$(BUILD)/bin/bench_attention_decode $(BENCH_FLAGS)
+	@$(BUILD)/bin/bench_attention $(BENCH_FLAGS)
 
 bench-ttft: build ## time to first token by method, as in the README
 	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf

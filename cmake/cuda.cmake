@@ -25,10 +25,10 @@ target_link_libraries(looseleaf_cuda_kernels PUBLIC CUDA::cudart_static)
 
 # Needs nothing but a driver where it runs, so that it can be copied to the machine with the GPU.
 file(GLOB LOOSELEAF_CUDA_BENCH_SOURCES CONFIGURE_DEPENDS bench/cuda/*.cu bench/cuda/*.cc)
-add_executable(bench_attention_decode ${LOOSELEAF_CUDA_BENCH_SOURCES} src/compute/attend_plan.cc)
-target_compile_options(bench_attention_decode PRIVATE
+add_executable(bench_attention ${LOOSELEAF_CUDA_BENCH_SOURCES} src/compute/attend_plan.cc src/compute/prefill_plan.cc)
+target_compile_options(bench_attention PRIVATE
   "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS}>")
-target_link_libraries(bench_attention_decode PRIVATE looseleaf_cuda_kernels)
-target_link_options(bench_attention_decode PRIVATE -static-libstdc++ -static-libgcc)
-set_target_properties(bench_attention_decode PROPERTIES
+target_link_libraries(bench_attention PRIVATE looseleaf_cuda_kernels)
+target_link_options(bench_attention PRIVATE -static-libstdc++ -static-libgcc)
+set_target_properties(bench_attention PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

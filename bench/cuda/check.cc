@@ -2,12 +2,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <random>
 
-#include "compute/cuda/page_layout.h"
 #include "decode_reference.h"
 #include "decode_run.h"
+#include "random_pages.h"
 
 namespace looseleaf::bench {
 namespace {
@@ -35,14 +34,6 @@ std::vector<Case> cases() {
   };
 }
 
-// bf16 of deviation 1, cut off instead of rounded.
-uint16_t random_bf16(std::mt19937& random) {
-  const float value = std::normal_distribution<float>()(random);
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return static_cast<uint16_t>(bits >> 16);
-}
-
 // Offsets up to 100,000; every fifth use is not turned.
 Workload workload(const Case& of, int head_dim, std::mt19937& random) {
   Workload load;
@@ -55,36 +46,6 @@ Workload workload(const Case& of, int head_dim, std::mt19937& random) {
     load.end_request();
   }
   return load;
-}
-
-// Slots that no token fills hold NaNs.
-std::vector<std::byte> random_pages(const Heads& heads, const Workload& load,
-                                    std::mt19937& random) {
-  const int64_t layer = cuda::page_layer_bytes(heads.kv_heads, heads.head_dim);
-  std::vector<std::byte> pages(static_cast<size_t>(load.pages() * layer), std::byte{0xFF});
-  for (const PlanChunk& chunk : load.chunks)
-    for (int token = 0; token < chunk.tokens; ++token)
-      for (int piece = 0; piece < 2 * heads.kv_heads; ++piece)  // keys, then values
-        for (int d = 0; d < heads.head_dim; ++d) {
-          const uint16_t bits = random_bf16(random);
-          const int64_t page = chunk.first_page + token / kPageTokens;
-          std::memcpy(pages.data() + page * layer + cuda::key_piece(piece, heads.head_dim) +
-                          cuda::element_offset(token % kPageTokens, d),
-                      &bits, sizeof(bits));
-        }
-  return pages;
-}
-
-// |got - want| / |want|, by Euclid's norm over everything; infinite where something is no number.
-double relative_error(const std::vector<__nv_bfloat16>& got, const std::vector<double>& want) {
-  double difference = 0, norm = 0;
-  for (size_t i = 0; i < want.size(); ++i) {
-    const double value = __bfloat162float(got[i]);
-    if (!std::isfinite(value)) return INFINITY;
-    difference += (value - want[i]) * (value - want[i]);
-    norm += want[i] * want[i];
-  }
-  return std::sqrt(difference / norm);
 }
 
 bool check(const Case& of, int head_dim, std::mt19937& random) {

@@ -20,7 +20,7 @@ std::vector<double> attend_reference(const Heads& heads, const Workload& load,
     uint16_t bits;
     std::memcpy(&bits,
                 pages.data() + page * cuda::page_layer_bytes(heads.kv_heads, dim) + piece +
-                    cuda::element_offset(token % kPageTokens, d),
+                    cuda::element_offset(token % kPageTokens, d, dim),
                 sizeof(bits));
     return static_cast<double>(from_bf16(bits));
   };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "compute/cuda/page_layout.h"
 
@@ -22,10 +23,10 @@ __global__ void random_kernel(__nv_bfloat16* to, int64_t count, uint64_t seed) {
   }
 }
 
-std::vector<const std::byte*> page_list(const std::byte* memory, int64_t page_bytes, int pages) {
-  std::vector<const std::byte*> list;
-  for (int64_t p = 0; p < pages; ++p) list.push_back(memory + p * page_bytes);
-  return list;
+std::vector<int32_t> page_numbers(int pages) {
+  std::vector<int32_t> numbers(static_cast<size_t>(pages));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
 }  // namespace
@@ -37,8 +38,7 @@ void fill_random(__nv_bfloat16* to, int64_t count, uint64_t seed) {
 
 Pages::Pages(const Heads& heads, int pages)
     : memory_(static_cast<size_t>(pages * cuda::page_layer_bytes(heads.kv_heads, heads.head_dim))),
-      list_(page_list(memory_.data(), cuda::page_layer_bytes(heads.kv_heads, heads.head_dim),
-                      pages)) {}
+      numbers_(page_numbers(pages)) {}
 
 void Pages::fill_random(uint64_t seed) {
   bench::fill_random(reinterpret_cast<__nv_bfloat16*>(memory_.data()),
@@ -61,7 +61,9 @@ DecodeRun::DecodeRun(const Heads& heads, const Workload& load, const AttendPlan&
   const double scale = 1 / std::sqrt(static_cast<double>(heads.head_dim));
   decode_ = {.query = query,
              .turns = turns_.data(),
-             .pages = pages.list(),
+             .layer = pages.memory().data(),
+             .page_bytes = cuda::page_layer_bytes(heads.kv_heads, heads.head_dim),
+             .pages = pages.numbers(),
              .kv_heads = heads.kv_heads,
              .scale_log2 = static_cast<float>(scale * std::numbers::log2e),
              .items = items_.data(),
@@ -72,6 +74,7 @@ DecodeRun::DecodeRun(const Heads& heads, const Workload& load, const AttendPlan&
   merge_ = {.partial_values = partial_values_.data(),
             .partial_softmax = partial_softmax_.data(),
             .first_partial = first_partial_.data(),
+            .merged = nullptr,
             .out = out,
             .queries = load.requests() * heads.heads};
 }

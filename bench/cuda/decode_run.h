@@ -18,11 +18,11 @@ class Pages {
   void fill_random(uint64_t seed);
 
   const GpuArray<std::byte>& memory() const { return memory_; }
-  const std::byte* const* list() const { return list_.data(); }
+  const int32_t* numbers() const { return numbers_.data(); }
 
  private:
-  GpuArray<std::byte> memory_;       // [pages] of page_layout.h
-  GpuArray<const std::byte*> list_;  // [pages]
+  GpuArray<std::byte> memory_;  // [pages] of page_layout.h
+  GpuArray<int32_t> numbers_;   // [pages]
 };
 
 // Roughly normal values of deviation 1.

@@ -56,26 +56,38 @@ class Stopwatch {
 }  // namespace
 
 Timing time_graph(const std::function<void(cudaStream_t)>& launch) {
+  return time_graphs({launch})[0];
+}
+
+std::vector<Timing> time_graphs(const std::vector<std::function<void(cudaStream_t)>>& launches) {
   constexpr int kWarmUp = 10, kRuns = 50;
   cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t ready;
   require(cudaStreamCreate(&stream), "stream");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  launch(stream);
-  require(cudaStreamEndCapture(stream, &graph), "capture");
-  require(cudaGraphInstantiate(&ready, graph, 0), "graph");
-  Stopwatch watch;
-  std::vector<double> times;
-  for (int run = -kWarmUp; run < kRuns; ++run) {
-    const double t = watch.time(stream, [&] { require(cudaGraphLaunch(ready, stream), "graph"); });
-    if (run >= 0) times.push_back(t);
+  std::vector<cudaGraphExec_t> graphs(launches.size());
+  for (size_t i = 0; i < launches.size(); ++i) {
+    cudaGraph_t graph;
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+    launches[i](stream);
+    require(cudaStreamEndCapture(stream, &graph), "capture");
+    require(cudaGraphInstantiate(&graphs[i], graph, 0), "graph");
+    cudaGraphDestroy(graph);
   }
-  cudaGraphExecDestroy(ready);
-  cudaGraphDestroy(graph);
+  Stopwatch watch;
+  std::vector<std::vector<double>> times(launches.size());
+  for (int run = -kWarmUp; run < kRuns; ++run)
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const double t =
+          watch.time(stream, [&] { require(cudaGraphLaunch(graphs[i], stream), "graph"); });
+      if (run >= 0) times[i].push_back(t);
+    }
+  std::vector<Timing> result;
+  for (std::vector<double>& t : times) {
+    std::sort(t.begin(), t.end());
+    result.push_back({t[t.size() / 2], t.front(), t.back()});
+  }
+  for (const cudaGraphExec_t graph : graphs) cudaGraphExecDestroy(graph);
   cudaStreamDestroy(stream);
-  std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times.front(), times.back()};
+  return result;
 }
 
 double read_rate() {

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <vector>
 
 namespace looseleaf::bench {
 
@@ -13,6 +14,9 @@ struct Timing {
 
 // Captures the launches in a graph and replays it: 10 times to warm up, 50 times measured.
 Timing time_graph(const std::function<void(cudaStream_t)>& launch);
+
+// The same for several, whose replays alternate.
+std::vector<Timing> time_graphs(const std::vector<std::function<void(cudaStream_t)>>& launches);
 
 // The best of some plain kernels that read 8 GiB, in bytes a second: what the floors are measured
 // against.

@@ -11,7 +11,7 @@ TEST(PageLayout, EachElementHasItsOwnPlace) {
   for (const int head_dim : {64, 128}) {
     std::set<int> offsets;
     for (int slot = 0; slot < kPageTokens; ++slot)
-      for (int dim = 0; dim < head_dim; ++dim) offsets.insert(element_offset(slot, dim));
+      for (int dim = 0; dim < head_dim; ++dim) offsets.insert(element_offset(slot, dim, head_dim));
     EXPECT_EQ(offsets.size(), static_cast<size_t>(kPageTokens * head_dim));
     EXPECT_EQ(*offsets.begin(), 0);
     EXPECT_EQ(*offsets.rbegin(), piece_bytes(head_dim) - 2);
@@ -23,7 +23,7 @@ TEST(PageLayout, EightRowsOfAColumnLieInDifferentBanks) {
   for (int group = 0; group < 16; ++group)
     for (int row = 0; row < kPageTokens; row += 8) {
       std::set<int> banks;
-      for (int r = row; r < row + 8; ++r) banks.insert(swizzled(r, group, kPageTokens) / 16 % 8);
+      for (int r = row; r < row + 8; ++r) banks.insert(swizzled(r, group, 128) / 16 % 8);
       EXPECT_EQ(banks.size(), 8u);
     }
 }

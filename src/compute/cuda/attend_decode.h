@@ -20,9 +20,11 @@ inline constexpr int kDecodeBlocksPerSm = 2;
 
 // All pointers are the GPU's. Nothing of a page beyond an item's tokens is used, whatever it holds.
 struct DecodeArgs {
-  const __nv_bfloat16* query;     // [rows, heads, head_dim] rotated to prompt positions
-  const float* turns;             // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
-  const std::byte* const* pages;  // [pages] this layer of each page, as in page_layout.h
+  const __nv_bfloat16* query;  // [rows, heads, head_dim] rotated to prompt positions
+  const float* turns;          // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
+  const std::byte* layer;      // this layer of page 0, as in page_layout.h
+  int64_t page_bytes;          // from a page to the next
+  const int32_t* pages;        // numbers of the pages that items name
   int kv_heads;
   float scale_log2;           // softmax scale times log2(e)
   const WorkItem* items;      // of the plan
@@ -36,8 +38,9 @@ struct MergeArgs {
   const float* partial_values;    // [partials, head_dim]
   const float2* partial_softmax;  // [partials]
   const int32_t* first_partial;   // [queries + 1]
+  const int32_t* merged;          // [queries] row * heads + head; null: query i is i
   __nv_bfloat16* out;             // [rows, heads, head_dim] 0 for a query without partials
-  int queries;                    // rows * heads
+  int queries;
 };
 
 // head_dim is 64 or 128; else cudaErrorInvalidValue. Launch errors come back, none is left behind.

@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
       value += values[i] * weight;
     }
   }
-  args.out[int64_t{query} * kHeadDim + thread] = __float2bfloat16(sum > 0 ? value / sum : 0.0f);
+  const int64_t to = args.merged == nullptr ? query : args.merged[query];
+  args.out[to * kHeadDim + thread] = __float2bfloat16(sum > 0 ? value / sum : 0.0f);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ template <int kHeadDim>
 __device__ __forceinline__ void clear_unfilled(char* values, int filled) {
   constexpr int kGroups = kHeadDim / 8;
   for (int n = threadIdx.x; n < (kPageTokens - filled) * kGroups; n += kConsumers)
-    *reinterpret_cast<uint4*>(values + swizzled(filled + n / kGroups, n % kGroups, kPageTokens)) =
+    *reinterpret_cast<uint4*>(values + swizzled(filled + n / kGroups, n % kGroups, kHeadDim)) =
         uint4{};
   tensor_core_fence();
   consumers_sync();
@@ -38,8 +38,8 @@ __device__ __forceinline__ void multiply_keys(float (&s)[2][16], uint32_t q,
   for (int g = 0; g < 2; ++g)
 #pragma unroll
     for (int k = 0; k < kHeadDim / 16; ++k)
-      wgmma_scores(s[g], matrix(q + (k / 4) * kItemVectors * 128 + (k % 4) * 32),
-                   matrix(keys[g] + (k / 4) * kPageTokens * 128 + (k % 4) * 32), k > 0);
+      wgmma_scores(s[g], matrix<kHeadDim>(q + (k / 4) * kAtomBytes + (k % 4) * 32),
+                   matrix<kHeadDim>(keys[g] + (k / 4) * kAtomBytes + (k % 4) * 32), k > 0);
   wgmma_end();
 }
 
@@ -50,9 +50,9 @@ __device__ __forceinline__ void multiply_values(float (&o)[kHeadDim / 2], const 
   wgmma_begin();
 #pragma unroll
   for (int k = 0; k < 4; ++k)
-    wgmma_values(
-        o, p[k],
-        matrix(keys[k / 2] + Tile<kHeadDim>::kPiece + (k % 2) * 16 * 128, kPageTokens * 128));
+    wgmma_values(o, p[k],
+                 matrix<kHeadDim>(keys[k / 2] + Tile<kHeadDim>::kPiece +
+                                  (k % 2) * 2 * rows_apart(kHeadDim)));
   wgmma_end();
 }
 

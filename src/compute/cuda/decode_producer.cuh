@@ -5,28 +5,27 @@
 
 namespace looseleaf::cuda {
 
-// Lane l holds the address of the l-th page of the 32 at hand; those of the next item are asked for
-// early, so that no copy waits for an address.
+// Lane l holds the number of the l-th page of the 32 at hand; those of the next item are asked for
+// early, so that no copy waits for one.
 template <int kHeadDim>
 __device__ void produce(const DecodeArgs& args, const DecodeBlock& block, int lane) {
   using T = Tile<kHeadDim>;
   if (block.begin == block.end) return;
-  const auto address = [&](const WorkItem& of, int page) -> const std::byte* {
-    return page * kPageTokens < of.tokens ? args.pages[of.first_page + page] : nullptr;
+  const auto number = [&](const WorkItem& of, int page) {
+    return page * kPageTokens < of.tokens ? args.pages[of.first_page + page] : 0;
   };
   WorkItem next = args.items[block.begin];
-  const std::byte* following = address(next, lane);
+  int32_t following = number(next, lane);
   int visit = 0;
   for (int i = block.begin; i < block.end; ++i) {
     const WorkItem item = next;
-    const std::byte* mine = following;
+    int32_t mine = following;
     if (i + 1 < block.end) next = args.items[i + 1];
     const int pages = (item.tokens + kPageTokens - 1) / kPageTokens;
     for (int p = 0; p < pages; ++p, ++visit) {
-      if (p > 0 && p % 32 == 0) mine = address(item, p + lane);
-      if (p == pages / 2) following = address(next, lane);
-      const auto* page = reinterpret_cast<const std::byte*>(
-          __shfl_sync(~0u, reinterpret_cast<uint64_t>(mine), p % 32));
+      if (p > 0 && p % 32 == 0) mine = number(item, p + lane);
+      if (p == pages / 2) following = number(next, lane);
+      const std::byte* page = args.layer + __shfl_sync(~0u, mine, p % 32) * args.page_bytes;
       const Visit<T::kStages> at(visit);
       const uint32_t full = block.full + 8 * at.stage;
       barrier_wait(block.empty + 8 * at.stage, at.parity ^ 1);

@@ -37,8 +37,8 @@ struct ItemState {
 
 // Views of a block's shared memory, and its range of the plan's items.
 struct DecodeBlock {
-  char* stages;       // [stages][K, V][head_dim / 64][kPageTokens][64] bf16
-  char* queries;      // [2][head_dim / 64][kItemVectors][64] bf16: one is made while one is used
+  char* stages;   // [stages][K, V] pieces
+  char* queries;  // [2][kItemVectors / 8][head_dim / 64][8][64] bf16: one is made while one is used
   ItemState* states;  // [2]
   // Shared addresses of barriers, 8 bytes each.
   uint32_t full, empty;              // [stages] the page is there; all consumers are done with it

@@ -51,8 +51,8 @@ __device__ void turn_queries(const DecodeArgs& args, const DecodeBlock& block, i
         const float* cos = args.turns + int64_t{vector.turn} * kHeadDim + g * 8;
         turn_back(low, high, cos, cos + kHalf);
       }
-      *reinterpret_cast<uint4*>(to + swizzled(v, g, kItemVectors)) = low;
-      *reinterpret_cast<uint4*>(to + swizzled(v, g + kGroups, kItemVectors)) = high;
+      *reinterpret_cast<uint4*>(to + swizzled(v, g, kHeadDim)) = low;
+      *reinterpret_cast<uint4*>(to + swizzled(v, g + kGroups, kHeadDim)) = high;
     }
     tensor_core_fence();
     barrier_arrive(block.query_full + 8 * buffer);

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "compute/cuda/page_layout.h"
+
 namespace looseleaf::cuda {
 
 __device__ __forceinline__ uint32_t shared_address(const void* p) {
@@ -54,12 +56,38 @@ __device__ __forceinline__ void tensor_core_fence() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// A matrix in shared memory with the 128-byte swizzle. Bytes between groups of 8 rows are 1024;
-// `leading` is the bytes between 64-wide columns where rows are not the summed dimension (else it
-// is not used).
-__device__ __forceinline__ uint64_t matrix(uint32_t address, int leading = 16) {
-  return uint64_t{(address & 0x3FFFF) >> 4} | uint64_t(leading >> 4) << 16 |
-         uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62;
+// A matrix in shared memory as page_layout.h has it, with the 128-byte swizzle.
+// head_dim: its columns; the bytes from 64 columns to the next 64 count only where rows are the
+// summed dimension
+template <int kHeadDim>
+__device__ __forceinline__ uint64_t matrix(uint32_t address) {
+  return uint64_t{(address & 0x3FFFF) >> 4} | uint64_t{kAtomBytes >> 4} << 16 |
+         uint64_t{rows_apart(kHeadDim) >> 4} << 32 | uint64_t{1} << 62;
+}
+
+// A named barrier of `threads` threads: those that wait for it, and those that only arrive.
+__device__ __forceinline__ void group_wait(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void group_arrive(int barrier, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+// Registers a thread of this warpgroup, given back to or taken from the multiprocessor's pool.
+template <int kRegisters>
+__device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// 2^x, relative error 2^-22; 0 where the result is no normal number.
+__device__ __forceinline__ float fast_exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 }
 
 __device__ __forceinline__ void wgmma_begin() {
@@ -67,6 +95,19 @@ __device__ __forceinline__ void wgmma_begin() {
 }
 __device__ __forceinline__ void wgmma_end() {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+// The products since the last call become a group; groups end in the order of their calls.
+__device__ __forceinline__ void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Waits until at most `kGroups` groups are under way. `x` is what the ended ones have made: the
+// compiler may not move its uses up.
+template <int kGroups, int kCount>
+__device__ __forceinline__ void wgmma_wait(float (&x)[kCount]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(x[i])::"memory");
 }
 
 // Eight accumulators as operands.
@@ -81,6 +122,20 @@ __device__ __forceinline__ void wgmma_scores(float (&s)[16], uint64_t a, uint64_
       "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 "
       "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, %16, %17, p, 1, 1, 0, 0;\n}\n"
       : LOOSELEAF_F8(s, 0), LOOSELEAF_F8(s, 8)
+      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+}
+
+// The same for b[128 x 16].
+__device__ __forceinline__ void wgmma_scores(float (&s)[64], uint64_t a, uint64_t b, bool add) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"
+      "%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
+      "%64, %65, p, 1, 1, 0, 0;\n}\n"
+      : LOOSELEAF_F8(s, 0), LOOSELEAF_F8(s, 8), LOOSELEAF_F8(s, 16), LOOSELEAF_F8(s, 24),
+        LOOSELEAF_F8(s, 32), LOOSELEAF_F8(s, 40), LOOSELEAF_F8(s, 48), LOOSELEAF_F8(s, 56)
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 

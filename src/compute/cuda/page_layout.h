@@ -3,10 +3,11 @@
 //
 // A layer of a page is [K, V][kv_heads] of pieces, in KvLayout's order. A piece is one head's K or
 // V of the page's tokens:
-//   [head_dim / 64][kPageTokens][64] bf16
+//   [kPageTokens / 8][head_dim / 64][8][64] bf16
 // where the 16-byte group g of a 128-byte row stands at g ^ (row % 8). That is the 128-byte swizzle
 // of the tensor cores' shared-memory operands: a bulk copy brings a piece to shared memory as it
 // is, without a tensor map, and eight rows of one column lie in eight different bank groups there.
+// Pieces that follow each other in shared memory are one operand of more rows.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,16 @@ namespace looseleaf::cuda {
 
 static_assert(kPageTokens == 32, "the decode kernel takes a page as 32 columns of scores");
 
-// Byte offset of the 16-byte group `group` (of head_dim / 8) of `row` in [head_dim / 64][rows][64]
-// bf16.
-constexpr int swizzled(int row, int group, int rows) {
-  return ((group >> 3) * rows + row) * 128 + (((group & 7) ^ (row & 7)) << 4);
+// Eight rows of 64 columns, the unit of the swizzle.
+inline constexpr int kAtomBytes = 8 * 128;
+// From eight rows to the next eight of the same columns.
+constexpr int rows_apart(int head_dim) { return head_dim / 64 * kAtomBytes; }
+
+// Byte offset of the 16-byte group `group` (of head_dim / 8) of `row` in
+// [rows / 8][head_dim / 64][8][64] bf16.
+constexpr int swizzled(int row, int group, int head_dim) {
+  return (row >> 3) * rows_apart(head_dim) + (group >> 3) * kAtomBytes + (row & 7) * 128 +
+         (((group & 7) ^ (row & 7)) << 4);
 }
 
 constexpr int piece_bytes(int head_dim) { return kPageTokens * head_dim * 2; }
@@ -39,8 +46,8 @@ constexpr int64_t value_piece(int head, int kv_heads, int head_dim) {
 }
 
 // Byte offset in a piece of dimension `dim` of the token in `slot`.
-constexpr int element_offset(int slot, int dim) {
-  return swizzled(slot, dim / 8, kPageTokens) + dim % 8 * 2;
+constexpr int element_offset(int slot, int dim, int head_dim) {
+  return swizzled(slot, dim / 8, head_dim) + dim % 8 * 2;
 }
 
 }  // namespace looseleaf::cuda

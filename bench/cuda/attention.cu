@@ -1,8 +1,8 @@
-// Decode attention: `--check` against float64, or a table of times by workload.
+// Attention: `--check` against float64, or tables of times by workload.
 //
-//   bench_attention_decode [--check | --plan-only] [--row 64x16/1000/1.0/512]... [--heads 32]
-//   [--kv-heads 8]
-//                          [--head-dim 128] [--seed 7] [--json]
+//   bench_attention [--check | --plan-only] [--decode] [--row 64x16/1000/1.0/512]...
+//                   [--prefill] [--row 2048/16384/512]... [--heads 32] [--kv-heads 8] [--head-dim
+//                   128] [--seed 7] [--json]
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -11,15 +11,18 @@
 #include "compute/cuda/attend_decode.h"
 #include "gpu.h"
 #include "measure.h"
+#include "prefill_check.h"
+#include "prefill_measure.h"
 
 namespace looseleaf::bench {
 namespace {
 
 struct Options {
-  bool check = false, plan_only = false, json = false;
+  bool check = false, plan_only = false, json = false, decode = false, prefill = false;
   Heads heads;
   unsigned seed = 7;
   std::vector<WorkloadRow> rows;
+  std::vector<PrefillRow> prefill_rows;
 };
 
 // Null, or what is wrong.
@@ -32,11 +35,23 @@ const char* parse(int argc, char** argv, Options* options) {
       options->plan_only = true;
     else if (flag == "--json")
       options->json = true;
+    else if (flag == "--decode")
+      options->decode = true;
+    else if (flag == "--prefill")
+      options->prefill = true;
     else if (i + 1 == argc)
       return "unknown flag, or one without its value";
     else if (const char* value = argv[++i]; flag == "--row") {
-      if (!parse_row(value, &options->rows.emplace_back()))
-        return "--row is REQUESTSxCHUNKS/POOL/ZIPF/TOKENS, such as 64x16/1000/1.0/512";
+      WorkloadRow decode;
+      PrefillRow prefill;
+      if (parse_row(value, &decode))
+        options->rows.push_back(decode);
+      else if (parse_prefill_row(value, &prefill))
+        options->prefill_rows.push_back(prefill);
+      else
+        return "--row is REQUESTSxCHUNKS/POOL/ZIPF/TOKENS, such as 64x16/1000/1.0/512, or "
+               "ROWS/CACHED/CHUNK, such as "
+               "2048/16384/512";
     } else if (flag == "--heads")
       options->heads.heads = std::atoi(value);
     else if (flag == "--kv-heads")
@@ -53,7 +68,12 @@ const char* parse(int argc, char** argv, Options* options) {
       h.heads / h.kv_heads > kItemVectors)
     return "--kv-heads must divide --heads, at most 64 to one";
   if (h.head_dim != 64 && h.head_dim != 128) return "--head-dim is 64 or 128";
-  if (options->rows.empty()) options->rows = default_rows();
+  if (!options->rows.empty()) options->decode = true;
+  if (!options->prefill_rows.empty()) options->prefill = true;
+  if (!options->decode && !options->prefill) options->decode = options->prefill = true;
+  if (options->decode && options->rows.empty()) options->rows = default_rows();
+  if (options->prefill && options->prefill_rows.empty())
+    options->prefill_rows = default_prefill_rows();
   return nullptr;
 }
 
@@ -84,13 +104,20 @@ int run(const Options& options) {
   }
   const int processors = multiprocessors();
   if (processors == 0) return 1;
-  if (options.check) return check_decode() ? 0 : 1;
+  if (options.check) {
+    const bool decode = !options.decode || check_decode();
+    return (!options.prefill || check_prefill()) && decode ? 0 : 1;
+  }
   const double rate = read_rate();
   std::vector<Measured> rows;
   for (const WorkloadRow& row : options.rows)
     rows.push_back(
         measure(options.heads, row, rate, processors * cuda::kDecodeBlocksPerSm, random));
-  (options.json ? print_json : print_table)(options.heads, rate, rows);
+  if (!rows.empty()) (options.json ? print_json : print_table)(options.heads, rate, rows);
+  std::vector<PrefillMeasured> prefill;
+  for (const PrefillRow& row : options.prefill_rows)
+    prefill.push_back(measure_prefill(options.heads, row, rate, processors));
+  if (!prefill.empty()) print_prefill_table(options.heads, prefill);
   return 0;
 }
 
@@ -98,6 +125,7 @@ int run(const Options& options) {
 }  // namespace looseleaf::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   looseleaf::bench::Options options;
   if (const char* problem = looseleaf::bench::parse(argc, argv, &options)) {
     std::fprintf(stderr, "bench: %s\n", problem);
