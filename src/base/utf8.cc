@@ -30,4 +30,13 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::string shown_as_utf8(std::string_view text) {
+  std::string shown;
+  while (const auto bad = find_invalid_utf8(text)) {
+    shown.append(text.substr(0, *bad)).append("\xEF\xBF\xBD");
+    text.remove_prefix(*bad + 1);
+  }
+  return shown.append(text);
+}
+
 }  // namespace looseleaf

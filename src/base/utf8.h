@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace looseleaf {
@@ -13,5 +14,8 @@ int utf8_length(std::string_view text);
 
 // Offset of the first byte that is not UTF-8, or nothing when all are.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
+
+// `text` with U+FFFD for each byte that is not UTF-8: for names of files and models, in JSON.
+std::string shown_as_utf8(std::string_view text);
 
 }  // namespace looseleaf

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/json_parse.h"
 #include "base/utf8.h"
 #include "cli/document_files.h"
 #include "cli/read_file.h"
 #include "server/document_json.h"
-#include "server/json_parse.h"
 
 namespace looseleaf {
 namespace {

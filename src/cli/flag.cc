@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "server/json_text.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {

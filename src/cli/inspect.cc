@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_parse.h"
+#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "server/json_parse.h"
-#include "server/json_text.h"
 
 namespace looseleaf {
 namespace {

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "base/json_parse.h"
+#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "looseleaf/looseleaf.h"
-#include "server/json_parse.h"
-#include "server/json_text.h"
 
 namespace looseleaf {
 namespace {

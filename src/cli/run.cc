@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/json_text.h"
 #include "cli/answers.h"
 #include "cli/bodies.h"
 #include "cli/command.h"
@@ -9,7 +10,6 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/questions.h"
-#include "server/json_text.h"
 #include "server/openai_response.h"
 
 namespace looseleaf {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string>
 
-#include "server/json_text.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {

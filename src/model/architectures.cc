@@ -83,7 +83,7 @@ Expected<const Architecture*> find_architecture(const GgufFile& file) {
                file.path(), quote(name), known(&Architecture::gguf_name));
 }
 
-Expected<const Architecture*> find_architecture(const JsonView& config) {
+Expected<const Architecture*> find_architecture(const ObjectReader& config) {
   LL_ASSIGN(const auto type, config.get<std::string_view>("model_type"));
   for (const Architecture* family : kArchitectures) {
     if (family->model_type != type) continue;

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
+#include "base/json_reader.h"
 #include "base/status.h"
 #include "model/config.h"
 #include "model/gguf.h"
-#include "model/json.h"
 
 namespace looseleaf {
 
@@ -43,13 +43,13 @@ struct Architecture {
   std::string_view model_type;  // config.json
   std::string_view hf_class;    // config.json: architectures[0]
   Expected<Declaration> (*from_gguf)(const GgufFile& file);
-  Expected<Declaration> (*from_json)(const JsonView& config);
+  Expected<Declaration> (*from_json)(const ObjectReader& config);
   TensorNames gguf_tensors, hf_tensors;
 };
 
 // Errors: kUnsupported (with the file, the name and the names that are known).
 Expected<const Architecture*> find_architecture(const GgufFile& file);
-Expected<const Architecture*> find_architecture(const JsonView& config);
+Expected<const Architecture*> find_architecture(const ObjectReader& config);
 
 // The tokens that a model with this scaling is made for, where its files say `context`: linear and
 // dynamic scaling stretch that, yarn stretches the original context.

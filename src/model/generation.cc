@@ -11,7 +11,7 @@ Status check(std::optional<float> value, std::string_view name, float least, flo
   return error(ErrorCode::kCorrupt, "{}: {} is {}, not {} to {}", where, name, *value, least, most);
 }
 
-Expected<std::optional<float>> find_float(const JsonView& config, std::string_view key) {
+Expected<std::optional<float>> find_float(const ObjectReader& config, std::string_view key) {
   LL_ASSIGN(const auto value, config.find<double>(key));
   if (!value) return std::optional<float>();
   return std::optional<float>(static_cast<float>(*value));
@@ -32,7 +32,7 @@ Status check_generation(const GenerationDefaults& defaults, std::string_view whe
   return {};
 }
 
-Expected<GenerationDefaults> generation_from_json(const JsonView& config) {
+Expected<GenerationDefaults> generation_from_json(const ObjectReader& config) {
   GenerationDefaults out;
   LL_ASSIGN(const auto sample, config.find<bool>("do_sample"));
   if (!sample.value_or(false)) return out;

@@ -1,7 +1,7 @@
 // What a model's makers recommend for sampling.
 #pragma once
 
-#include "model/json.h"
+#include "base/json_reader.h"
 #include "model/model.h"
 
 namespace looseleaf {
@@ -10,6 +10,6 @@ namespace looseleaf {
 Status check_generation(const GenerationDefaults& defaults, std::string_view where);
 
 // generation_config.json. Its numbers count only where it says do_sample.
-Expected<GenerationDefaults> generation_from_json(const JsonView& config);
+Expected<GenerationDefaults> generation_from_json(const ObjectReader& config);
 
 }  // namespace looseleaf

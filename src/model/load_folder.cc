@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/json_parse.h"
 #include "model/files.h"
 #include "model/generation.h"
 #include "model/load_formats.h"
@@ -49,7 +50,7 @@ std::string_view text_of(const std::shared_ptr<const MappedFile>& file) {
 Status load_generation(const fs::path& path, Model& model) {
   if (!has_file(path)) return {};
   LL_ASSIGN(const auto object, read_json_object(path));
-  LL_ASSIGN(model.generation, generation_from_json(JsonView(object, path.string())));
+  LL_ASSIGN(model.generation, generation_from_json(ObjectReader(object, path.string())));
   return {};
 }
 
@@ -75,7 +76,7 @@ Status load_folder(const fs::path& folder, Model& model) {
   const fs::path config_path = folder / "config.json";
   if (!has_file(config_path)) return no_config(folder);
   LL_ASSIGN(const auto config_object, read_json_object(config_path));
-  const JsonView config(config_object, config_path.string());
+  const ObjectReader config(config_object, config_path.string());
   LL_ASSIGN(const Architecture* architecture, find_architecture(config));
   LL_ASSIGN(Declaration declared, architecture->from_json(config));
   LL_RETURN_IF_ERROR(check_config(declared.config, config.where()));

@@ -4,10 +4,10 @@
 #include "model/safetensors.h"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 #include <cstring>
 
-#include "model/json.h"
+#include "base/json_parse.h"
+#include "base/json_reader.h"
 #include "text/quote.h"
 
 namespace looseleaf {
@@ -43,22 +43,22 @@ Expected<std::string_view> find_header(const MappedFile& file) {
   return std::string_view(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, length);
 }
 
-// The array of whole, non-negative numbers below 2^63 at `key`.
-Expected<std::vector<int64_t>> numbers(const JsonView& entry, std::string_view key) {
-  const auto* value = entry.object().if_contains(key);
-  if (value == nullptr || !value->is_array())
-    return error(ErrorCode::kCorrupt, "{}: '{}' is not an array", entry.where(), key);
+// The list of at most kMaxRank whole, non-negative numbers below 2^63 at `key`.
+Expected<std::vector<int64_t>> numbers(const ObjectReader& entry, std::string_view key) {
+  LL_RETURN_IF_ERROR(entry.get<const boost::json::array*>(key));
+  LL_ASSIGN(const auto items, entry.items(key));
+  if (items.size() > kMaxRank)
+    return error(ErrorCode::kUnsupported, "{}: {} has {} numbers, more than {}", entry.where(), key,
+                 items.size(), kMaxRank);
   std::vector<int64_t> out;
-  for (const auto& element : value->get_array()) {
-    if (!element.is_int64() || element.get_int64() < 0)
-      return error(ErrorCode::kCorrupt, "{}: {}[{}] is not a whole number from 0 to 2^63 - 1",
-                   entry.where(), key, out.size());
-    out.push_back(element.get_int64());
+  for (size_t i = 0; i < items.size(); ++i) {
+    LL_ASSIGN(const int64_t number, items[i].integer(0, INT64_MAX));
+    out.push_back(number);
   }
   return out;
 }
 
-Expected<Extent> read_entry(const JsonView& entry, StoredTensor& tensor) {
+Expected<Extent> read_entry(const ObjectReader& entry, StoredTensor& tensor) {
   LL_ASSIGN(const auto dtype, entry.get<std::string_view>("dtype"));
   tensor.type = find_safetensors_weight_type(dtype);
   if (tensor.type == nullptr)
@@ -67,9 +67,6 @@ Expected<Extent> read_entry(const JsonView& entry, StoredTensor& tensor) {
                  "and BF16 are",
                  entry.where(), quote(dtype));
   LL_ASSIGN(const auto shape, numbers(entry, "shape"));
-  if (shape.size() > kMaxRank)
-    return error(ErrorCode::kUnsupported, "{}: {} dimensions, more than {}", entry.where(),
-                 shape.size(), kMaxRank);
   tensor.rank = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), tensor.shape.begin());
   const auto bytes = stored_bytes(*tensor.type, shape);
@@ -103,7 +100,7 @@ Status read_safetensors(const MappedFile& file, TensorTable& table) {
     if (!value.is_object())
       return error(ErrorCode::kCorrupt, "{}: its header entry is not an object", tensor.where());
     LL_ASSIGN(const Extent extent,
-              read_entry(JsonView(value.get_object(), tensor.where()), tensor));
+              read_entry(ObjectReader(value.get_object(), tensor.where()), tensor));
     extents.emplace_back(extent, tensors.size());
     tensors.push_back(std::move(tensor));
   }

@@ -1,8 +1,9 @@
 #include <map>
 #include <set>
 
+#include "base/json_parse.h"
+#include "base/json_reader.h"
 #include "model/files.h"
-#include "model/json.h"
 #include "model/safetensors.h"
 #include "text/quote.h"
 
@@ -21,7 +22,8 @@ bool is_plain_name(std::string_view name) {
 // Tensor name -> shard.
 Expected<std::map<std::string, std::string>> read_index(const std::filesystem::path& path) {
   LL_ASSIGN(const auto object, read_json_object(path));
-  LL_ASSIGN(const auto weight_map, JsonView(object, path.string()).get<JsonView>("weight_map"));
+  LL_ASSIGN(const auto weight_map,
+            ObjectReader(object, path.string()).get<ObjectReader>("weight_map"));
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, shard] : weight_map.object()) {
     if (!shard.is_string() || !is_plain_name(std::string_view(shard.get_string())))

@@ -1,6 +1,6 @@
 #include "server/document_json.h"
 
-#include "server/json_text.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {

@@ -1,8 +1,8 @@
 // The forms in which a body, or a file of documents, may write a document.
 #pragma once
 
+#include "base/json_reader.h"
 #include "looseleaf/looseleaf.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 

@@ -1,7 +1,7 @@
 // Fields of a body that must not pass silently: misspelled ones, and ones that nobody here serves.
 #pragma once
 
-#include "server/json_reader.h"
+#include "base/json_reader.h"
 
 namespace looseleaf {
 

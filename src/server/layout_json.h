@@ -4,8 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "base/json_reader.h"
 #include "looseleaf/looseleaf.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 

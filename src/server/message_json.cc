@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json_text.h"
 #include "server/document_json.h"
-#include "server/json_text.h"
 
 namespace looseleaf {
 namespace {

@@ -1,8 +1,8 @@
 // Chat messages of a body, with documents among their content parts.
 #pragma once
 
+#include "base/json_reader.h"
 #include "looseleaf/looseleaf.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "server/json_text.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {

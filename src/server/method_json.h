@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/json_reader.h"
+#include "base/json_reader.h"
 
 namespace looseleaf {
 

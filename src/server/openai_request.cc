@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/json_parse.h"
+#include "base/json_text.h"
 #include "server/document_json.h"
 #include "server/field_hints.h"
-#include "server/json_parse.h"
-#include "server/json_text.h"
 #include "server/layout_json.h"
 #include "server/message_json.h"
 #include "server/method_json.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_reader.h"
 #include "looseleaf/looseleaf.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 

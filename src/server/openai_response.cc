@@ -5,6 +5,8 @@
 #include <boost/json/array.hpp>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace looseleaf {
 namespace {
 
@@ -45,30 +47,32 @@ json::array chunk_array(const std::vector<ChunkUse>& chunks) {
 
 json::object looseleaf_object(const Answer& answer, const ResponseOptions& options) {
   const Timings& timings = answer.timings;
-  return {{"method", answer.method},
-          {"exact", answer.exact},
-          {"device", answer.device},
-          {"ttft_ms", milliseconds(answer.ttft_ms)},
-          {"tpot_ms", milliseconds(answer.tpot_ms)},
-          {"ignored", json::array(options.ignored.begin(), options.ignored.end())},
-          {"timings",
-           {{"queue_ms", milliseconds(timings.queue_ms)},
-            {"load_ms", milliseconds(timings.load_ms)},
-            {"chunk_prefill_ms", milliseconds(timings.chunk_prefill_ms)},
-            {"repair_ms", milliseconds(timings.repair_ms)},
-            {"question_prefill_ms", milliseconds(timings.question_prefill_ms)},
-            {"decode_ms", milliseconds(timings.decode_ms)}}},
-          {"chunks", chunk_array(answer.chunks)},
-          {"repaired_tokens", answer.repaired_tokens},
-          {"flops",
-           {{"score", answer.flops.score},
-            {"repair", answer.flops.repair},
-            {"question", answer.flops.question},
-            {"share_of_full", answer.flops.share_of_full}}},
-          {"kv_bytes",
-           {{"chunks", answer.kv_bytes.chunks},
-            {"private", answer.kv_bytes.private_pages},
-            {"overlay", answer.kv_bytes.overlay}}}};
+  json::object object{{"method", answer.method},
+                      {"exact", answer.exact},
+                      {"device", answer.device},
+                      {"ttft_ms", milliseconds(answer.ttft_ms)},
+                      {"tpot_ms", milliseconds(answer.tpot_ms)},
+                      {"ignored", json::array(options.ignored.begin(), options.ignored.end())},
+                      {"timings",
+                       {{"queue_ms", milliseconds(timings.queue_ms)},
+                        {"load_ms", milliseconds(timings.load_ms)},
+                        {"chunk_prefill_ms", milliseconds(timings.chunk_prefill_ms)},
+                        {"repair_ms", milliseconds(timings.repair_ms)},
+                        {"question_prefill_ms", milliseconds(timings.question_prefill_ms)},
+                        {"decode_ms", milliseconds(timings.decode_ms)}}},
+                      {"chunks", chunk_array(answer.chunks)},
+                      {"repaired_tokens", answer.repaired_tokens},
+                      {"flops",
+                       {{"score", answer.flops.score},
+                        {"repair", answer.flops.repair},
+                        {"question", answer.flops.question},
+                        {"share_of_full", answer.flops.share_of_full}}},
+                      {"kv_bytes",
+                       {{"chunks", answer.kv_bytes.chunks},
+                        {"private", answer.kv_bytes.private_pages},
+                        {"overlay", answer.kv_bytes.overlay}}}};
+  if (!answer.method_reason.empty()) object["method_reason"] = answer.method_reason;
+  return object;
 }
 
 json::array logprob_array(const std::vector<TokenLogprob>& logprobs) {
@@ -186,7 +190,7 @@ json::object completion_object(const Answer& answer, const ResponseOptions& opti
 json::object error_object(const Error& error) {
   const ErrorNames names = names_of(error.code);
   return {{"error",
-           {{"message", error.message},
+           {{"message", shown_as_utf8(error.message)},
             {"type", names.type},
             {"param", or_null(error.param)},
             {"code", names.code}}}};

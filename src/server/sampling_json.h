@@ -1,8 +1,8 @@
 // The fields of a body that say how the next token is drawn and when to stop.
 #pragma once
 
+#include "base/json_reader.h"
 #include "looseleaf/looseleaf.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 

@@ -5,7 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "text/json_fields.h"
+#include "base/json_parse.h"
+#include "base/json_reader.h"
 #include "text/quote.h"
 #include "text/tokenizer_json_model.h"
 #include "text/tokenizer_json_pipeline.h"
@@ -27,8 +28,8 @@ bool is_matched_alike(const std::vector<NormalizeStep>& steps, std::string_view 
   });
 }
 
-Status read_added_token(const JsonFields& token, int64_t id, TokenizerSpec& spec) {
-  LL_ASSIGN(const auto content, token.required_text("content"));
+Status read_added_token(const ObjectReader& token, int64_t id, TokenizerSpec& spec) {
+  LL_ASSIGN(const auto content, token.get<std::string_view>("content"));
   LL_ASSIGN(const bool special, token.boolean("special", false));
   LL_ASSIGN(const bool normalized, token.boolean("normalized", !special));
   LL_ASSIGN(const bool before, token.boolean("lstrip", false));
@@ -53,34 +54,32 @@ Status read_added_token(const JsonFields& token, int64_t id, TokenizerSpec& spec
 }
 
 // tokenizer.json's list, and what only tokenizer_config.json has.
-Status read_added_tokens(const JsonFields& tokenizer, const std::optional<JsonFields>& config,
+Status read_added_tokens(const ObjectReader& tokenizer, const std::optional<ObjectReader>& config,
                          TokenizerSpec& spec) {
-  LL_ASSIGN(const auto* list, tokenizer.list("added_tokens"));
-  const size_t count = list == nullptr ? 0 : list->size();
+  LL_ASSIGN(const auto list, tokenizer.items("added_tokens"));
   std::vector<int64_t> listed;
-  for (size_t i = 0; i < count; ++i) {
-    LL_ASSIGN(
-        const auto token,
-        JsonFields::of((*list)[i], fmt::format("{}[{}]", tokenizer.where("added_tokens"), i)));
-    LL_ASSIGN(const int64_t id, token.required_integer("id"));
+  for (size_t i = 0; i < list.size(); ++i) {
+    LL_ASSIGN(const auto token, ObjectReader::open(list[i]));
+    LL_ASSIGN(const int64_t id, token.get<int64_t>("id"));
     LL_RETURN_IF_ERROR(read_added_token(token, id, spec));
     listed.push_back(id);
   }
   if (!config) return {};
-  LL_ASSIGN(const auto decoder, config->object("added_tokens_decoder"));
+  LL_ASSIGN(const auto decoder, config->find<ObjectReader>("added_tokens_decoder"));
   if (!decoder) return {};
   std::sort(listed.begin(), listed.end());
-  for (const auto& [key, value] : decoder->json()) {
+  for (const auto& entry : decoder->object()) {
+    const std::string_view key = entry.key();
     int64_t id = -1;
     const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), id);
     if (code != std::errc() || end != key.data() + key.size())
       return error(ErrorCode::kCorrupt, "{}: {} is not a token id", decoder->where(), quote(key));
-    LL_ASSIGN(const auto token, JsonFields::of(value, decoder->where(key)));
+    LL_ASSIGN(const auto token, decoder->get<ObjectReader>(key));
     if (!std::binary_search(listed.begin(), listed.end(), id)) {
       LL_RETURN_IF_ERROR(read_added_token(token, id, spec));
       continue;
     }
-    LL_ASSIGN(const auto content, token.required_text("content"));
+    LL_ASSIGN(const auto content, token.get<std::string_view>("content"));
     if (content != spec.tokens[static_cast<size_t>(id)])
       return error(ErrorCode::kCorrupt, "{} is {} but tokenizer.json has {} there", token.where(),
                    quote(content), quote(spec.tokens[static_cast<size_t>(id)]));
@@ -89,16 +88,16 @@ Status read_added_tokens(const JsonFields& tokenizer, const std::optional<JsonFi
 }
 
 // A token named as "text" or {"content": "text"}; -1: none.
-Expected<int32_t> named_token(const JsonFields& config, std::string_view field,
+Expected<int32_t> named_token(const ObjectReader& config, std::string_view field,
                               const TokenizerSpec& spec) {
-  const json::value* value = config.find(field);
-  if (value == nullptr) return -1;
+  const auto named = config.member(field);
+  if (!named) return -1;
   std::string_view text;
-  if (value->is_object()) {
-    LL_ASSIGN(const auto object, config.required_object(field));
-    LL_ASSIGN(text, object.required_text("content"));
+  if (named->value().is_object()) {
+    LL_ASSIGN(const auto object, ObjectReader::open(*named));
+    LL_ASSIGN(text, object.get<std::string_view>("content"));
   } else {
-    LL_ASSIGN(text, config.required_text(field));
+    LL_ASSIGN(text, named->text());
   }
   const int32_t id = find_token(spec, text);
   if (id < 0)
@@ -108,18 +107,15 @@ Expected<int32_t> named_token(const JsonFields& config, std::string_view field,
 }
 
 // A string, or a list of named templates of which "default" is taken.
-Expected<std::string> chat_template(const JsonFields& config) {
-  const json::value* value = config.find("chat_template");
-  if (value == nullptr || !value->is_array()) {
-    LL_ASSIGN(const auto text, config.text("chat_template"));
-    return std::string(text.value_or(""));
-  }
-  for (size_t i = 0; i < value->get_array().size(); ++i) {
-    LL_ASSIGN(const auto entry,
-              JsonFields::of(value->get_array()[i],
-                             fmt::format("{}[{}]", config.where("chat_template"), i)));
-    LL_ASSIGN(const auto name, entry.required_text("name"));
-    LL_ASSIGN(const auto text, entry.required_text("template"));
+Expected<std::string> chat_template(const ObjectReader& config) {
+  const auto field = config.member("chat_template");
+  if (!field) return std::string();
+  if (!field->value().is_array()) return field->string();
+  LL_ASSIGN(const auto list, config.items("chat_template"));
+  for (size_t i = 0; i < list.size(); ++i) {
+    LL_ASSIGN(const auto entry, ObjectReader::open(list[i]));
+    LL_ASSIGN(const auto name, entry.get<std::string_view>("name"));
+    LL_ASSIGN(const auto text, entry.get<std::string_view>("template"));
     if (name == "default") return std::string(text);
   }
   return std::string();
@@ -133,7 +129,7 @@ bool adds_prefix(const std::vector<NormalizeStep>& steps) {
 }
 
 // What tokenizer.json's post-processor and tokenizer_config.json say of tokens around a text.
-Status read_config(const JsonFields& tokenizer, const std::optional<JsonFields>& config,
+Status read_config(const ObjectReader& tokenizer, const std::optional<ObjectReader>& config,
                    TokenizerSpec& spec) {
   LL_ASSIGN(const std::string leading, leading_token(tokenizer));
   if (!leading.empty()) {
@@ -171,12 +167,12 @@ Expected<std::vector<int32_t>> generation_ends(std::string_view text) {
   constexpr std::string_view kField = "eos_token_id";
   std::vector<int32_t> ids;
   if (text.empty()) return ids;
-  LL_ASSIGN(const json::value document, parse_json(text, "generation_config.json"));
-  LL_ASSIGN(const auto config, JsonFields::of(document, "generation_config.json"));
-  const json::value* value = config.find(kField);
-  if (value == nullptr) return ids;
-  const json::array one = {*value};
-  for (const json::value& id : value->is_array() ? value->get_array() : one) {
+  LL_ASSIGN(const json::object document, parse_json_object(text, "generation_config.json"));
+  const ObjectReader config(document, "generation_config.json");
+  const auto field = config.member(kField);
+  if (!field) return ids;
+  const json::array one = {field->value()};
+  for (const json::value& id : field->value().is_array() ? field->value().get_array() : one) {
     if (!id.is_int64() || id.get_int64() < 0 || id.get_int64() >= kMaxVocabulary)
       return error(ErrorCode::kCorrupt, "{} is neither a token id nor a list of them",
                    config.where(kField));
@@ -188,20 +184,20 @@ Expected<std::vector<int32_t>> generation_ends(std::string_view text) {
 }  // namespace
 
 Expected<TokenizerSpec> tokenizer_spec_from_json(const TokenizerFiles& files) {
-  LL_ASSIGN(const json::value document, parse_json(files.tokenizer, "tokenizer.json"));
-  LL_ASSIGN(const auto tokenizer, JsonFields::of(document, "tokenizer.json"));
-  json::value config_document;
-  std::optional<JsonFields> config;
+  LL_ASSIGN(const json::object document, parse_json_object(files.tokenizer, "tokenizer.json"));
+  const ObjectReader tokenizer(document, "tokenizer.json");
+  json::object config_document;
+  std::optional<ObjectReader> config;
   if (!files.tokenizer_config.empty()) {
-    LL_ASSIGN(config_document, parse_json(files.tokenizer_config, "tokenizer_config.json"));
-    LL_ASSIGN(config, JsonFields::of(config_document, "tokenizer_config.json"));
+    LL_ASSIGN(config_document, parse_json_object(files.tokenizer_config, "tokenizer_config.json"));
+    config = ObjectReader(config_document, "tokenizer_config.json");
   }
   LL_ASSIGN(auto ends, generation_ends(files.generation_config));
 
   // `truncation` and `padding` are what some script last used; a model run sets its own.
   TokenizerSpec spec;
   LL_RETURN_IF_ERROR(read_tokenizer_pipeline(tokenizer, spec));
-  LL_ASSIGN(const auto model, tokenizer.required_object("model"));
+  LL_ASSIGN(const auto model, tokenizer.get<ObjectReader>("model"));
   LL_RETURN_IF_ERROR(read_model(model, spec));
   LL_RETURN_IF_ERROR(read_added_tokens(tokenizer, config, spec));
   LL_RETURN_IF_ERROR(read_decoder(tokenizer, spec));

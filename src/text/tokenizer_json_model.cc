@@ -16,10 +16,8 @@ namespace json = boost::json;
 // An unknown character costs so much more than the worst token: SentencePiece's kUnkPenalty.
 constexpr double kUnknownPenalty = 10;
 
-Status read_merges(const JsonFields& model, TokenizerSpec& spec) {
-  LL_ASSIGN(const auto* merges, model.list("merges"));
-  if (merges == nullptr)
-    return error(ErrorCode::kCorrupt, "{} is missing; fetch the file again", model.where("merges"));
+Status read_merges(const ObjectReader& model, TokenizerSpec& spec) {
+  LL_ASSIGN(const auto* merges, model.get<const json::array*>("merges"));
   spec.merges.reserve(merges->size());
   for (size_t i = 0; i < merges->size(); ++i) {
     const json::value& merge = (*merges)[i];
@@ -47,13 +45,12 @@ TokenKind kind_of(std::string_view text, bool byte_fallback) {
   return byte_fallback && read_byte_token(text) ? TokenKind::kByte : TokenKind::kNormal;
 }
 
-Status read_bpe(const JsonFields& model, TokenizerSpec& spec) {
+Status read_bpe(const ObjectReader& model, TokenizerSpec& spec) {
   for (const std::string_view field : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    LL_ASSIGN(const auto value, model.text(field));
+    LL_ASSIGN(const auto value, model.find<std::string_view>(field));
     if (value && !value->empty()) return refuse_part(model.where(field), quote(*value));
   }
-  if (const json::value* dropout = model.find("dropout");
-      dropout != nullptr && !(dropout->is_number() && dropout->to_number<double>() == 0))
+  if (const auto dropout = model.member("dropout"); dropout && dropout->number() != 0.0)
     return refuse_part(model.where("dropout"), "a random choice of merges");
   const bool byte_level = spec.model == "bpe";
   LL_ASSIGN(const bool byte_fallback, model.boolean("byte_fallback", false));
@@ -62,9 +59,9 @@ Status read_bpe(const JsonFields& model, TokenizerSpec& spec) {
   LL_ASSIGN(spec.ignore_merges, model.boolean("ignore_merges", false));
   LL_ASSIGN(spec.fuse_unk, model.boolean("fuse_unk", false));
 
-  LL_ASSIGN(const auto vocab, model.required_object("vocab"));
-  spec.tokens.reserve(vocab.json().size());
-  for (const auto& [text, id] : vocab.json()) {
+  LL_ASSIGN(const auto vocab, model.get<ObjectReader>("vocab"));
+  spec.tokens.reserve(vocab.object().size());
+  for (const auto& [text, id] : vocab.object()) {
     if (!id.is_int64())
       return error(ErrorCode::kCorrupt, "{}: the id of {} is not an integer", vocab.where(),
                    quote(text));
@@ -73,7 +70,7 @@ Status read_bpe(const JsonFields& model, TokenizerSpec& spec) {
   }
   LL_RETURN_IF_ERROR(read_merges(model, spec));
   if (byte_level) return {};  // spells everything
-  LL_ASSIGN(const auto unk, model.text("unk_token"));
+  LL_ASSIGN(const auto unk, model.find<std::string_view>("unk_token"));
   if (unk) {
     spec.unk = find_token(spec, *unk);
     if (spec.unk < 0)
@@ -87,14 +84,12 @@ Status read_bpe(const JsonFields& model, TokenizerSpec& spec) {
   return {};
 }
 
-Status read_unigram(const JsonFields& model, TokenizerSpec& spec) {
+Status read_unigram(const ObjectReader& model, TokenizerSpec& spec) {
   if (spec.model == "bpe") return refuse_part(model.where("type"), "Unigram behind ByteLevel");
   spec.model = "unigram";
   spec.fuse_unk = true;
   LL_ASSIGN(const bool byte_fallback, model.boolean("byte_fallback", false));
-  LL_ASSIGN(const auto* vocab, model.list("vocab"));
-  if (vocab == nullptr)
-    return error(ErrorCode::kCorrupt, "{} is missing; fetch the file again", model.where("vocab"));
+  LL_ASSIGN(const auto* vocab, model.get<const json::array*>("vocab"));
   double worst = std::numeric_limits<double>::max();
   for (size_t id = 0; id < vocab->size(); ++id) {
     const json::array* entry = (*vocab)[id].if_array();
@@ -109,8 +104,8 @@ Status read_unigram(const JsonFields& model, TokenizerSpec& spec) {
                                    kind_of(text, byte_fallback), model.where("vocab")));
   }
   spec.unk_score = worst - kUnknownPenalty;
-  if (model.find("unk_id") == nullptr) return {};
-  LL_ASSIGN(const int64_t unk, model.required_integer("unk_id"));
+  if (!model.member("unk_id")) return {};
+  LL_ASSIGN(const int64_t unk, model.get<int64_t>("unk_id"));
   if (unk < 0 || static_cast<uint64_t>(unk) >= vocab->size())
     return error(ErrorCode::kCorrupt, "{} is {}, outside the vocabulary of {}",
                  model.where("unk_id"), unk, vocab->size());
@@ -146,8 +141,8 @@ int32_t find_token(const TokenizerSpec& spec, std::string_view text) {
   return -1;
 }
 
-Status read_model(const JsonFields& model, TokenizerSpec& spec) {
-  LL_ASSIGN(const auto type, model.text("type"));
+Status read_model(const ObjectReader& model, TokenizerSpec& spec) {
+  LL_ASSIGN(const auto type, model.find<std::string_view>("type"));
   if (!type || *type == "BPE")
     LL_RETURN_IF_ERROR(read_bpe(model, spec));
   else if (*type == "Unigram")

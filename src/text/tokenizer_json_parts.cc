@@ -1,23 +1,21 @@
 #include "text/tokenizer_json_parts.h"
 
-#include <boost/json/array.hpp>
-
 namespace looseleaf {
 namespace {
 
 // JSON's own depth limit bounds the recursion.
-Status flatten(const JsonFields& component, std::string_view list_field,
-               std::vector<JsonFields>& parts) {
-  LL_ASSIGN(const std::string_view type, component.required_text("type"));
+Status flatten(const ObjectReader& component, std::string_view list_field,
+               std::vector<ObjectReader>& parts) {
+  LL_ASSIGN(const std::string_view type, component.get<std::string_view>("type"));
   if (type != "Sequence") {
     parts.push_back(component);
     return {};
   }
-  LL_ASSIGN(const auto* list, component.list(list_field));
-  if (list == nullptr) return refuse_part(component.where(), "a Sequence without its list");
-  for (size_t i = 0; i < list->size(); ++i) {
-    LL_ASSIGN(const auto part,
-              JsonFields::of((*list)[i], fmt::format("{}[{}]", component.where(list_field), i)));
+  if (!component.member(list_field))
+    return refuse_part(component.where(), "a Sequence without its list");
+  LL_ASSIGN(const auto list, component.items(list_field));
+  for (size_t i = 0; i < list.size(); ++i) {
+    LL_ASSIGN(const auto part, ObjectReader::open(list[i]));
     LL_RETURN_IF_ERROR(flatten(part, list_field, parts));
   }
   return {};
@@ -31,18 +29,19 @@ tl::unexpected<Error> refuse_part(const std::string& where, std::string_view wha
                what);
 }
 
-Expected<std::vector<JsonFields>> components(const JsonFields& tokenizer, std::string_view field,
-                                             std::string_view list_field) {
-  std::vector<JsonFields> parts;
-  LL_ASSIGN(const auto component, tokenizer.object(field));
+Expected<std::vector<ObjectReader>> components(const ObjectReader& tokenizer,
+                                               std::string_view field,
+                                               std::string_view list_field) {
+  std::vector<ObjectReader> parts;
+  LL_ASSIGN(const auto component, tokenizer.find<ObjectReader>(field));
   if (component) LL_RETURN_IF_ERROR(flatten(*component, list_field, parts));
   return parts;
 }
 
-Expected<JsonPattern> read_pattern(const JsonFields& part) {
-  LL_ASSIGN(const auto pattern, part.required_object("pattern"));
-  LL_ASSIGN(const auto regex, pattern.text("Regex"));
-  LL_ASSIGN(const auto literal, pattern.text("String"));
+Expected<JsonPattern> read_pattern(const ObjectReader& part) {
+  LL_ASSIGN(const auto pattern, part.get<ObjectReader>("pattern"));
+  LL_ASSIGN(const auto regex, pattern.find<std::string_view>("Regex"));
+  LL_ASSIGN(const auto literal, pattern.find<std::string_view>("String"));
   JsonPattern result = {std::string(regex.value_or("")), std::string(literal.value_or(""))};
   if (result.regex.empty() == result.literal.empty())
     return refuse_part(part.where("pattern"), "neither Regex nor String");

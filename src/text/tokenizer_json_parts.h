@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/json_fields.h"
+#include "base/json_reader.h"
 
 namespace looseleaf {
 
@@ -14,13 +14,13 @@ tl::unexpected<Error> refuse_part(const std::string& where, std::string_view wha
 
 // The component at `field`, or the components of a Sequence, nested ones too, in order; none where
 // the field is null. Errors: kCorrupt, kUnsupported.
-Expected<std::vector<JsonFields>> components(const JsonFields& tokenizer, std::string_view field,
-                                             std::string_view list_field);
+Expected<std::vector<ObjectReader>> components(const ObjectReader& tokenizer,
+                                               std::string_view field, std::string_view list_field);
 
 // The `pattern` of a Split or Replace: one of the two is there, and not empty.
 struct JsonPattern {
   std::string regex, literal;
 };
-Expected<JsonPattern> read_pattern(const JsonFields& part);
+Expected<JsonPattern> read_pattern(const ObjectReader& part);
 
 }  // namespace looseleaf

@@ -29,8 +29,8 @@ constexpr std::string_view kPunctuation =
     R"(\x{1E95E}\x{1E95F}])\p{P})";
 
 // A charsmap in base64.
-Expected<std::string> read_charsmap(const JsonFields& part) {
-  LL_ASSIGN(const auto text, part.required_text("precompiled_charsmap"));
+Expected<std::string> read_charsmap(const ObjectReader& part) {
+  LL_ASSIGN(const auto text, part.get<std::string_view>("precompiled_charsmap"));
   std::string bytes(text.size() / 4 * 3 + 3, '\0');
   const int size = text.size() > static_cast<size_t>(INT32_MAX) || text.size() % 4 != 0
                        ? -1
@@ -45,18 +45,18 @@ Expected<std::string> read_charsmap(const JsonFields& part) {
   return bytes;
 }
 
-Status read_normalizer(const JsonFields& part, std::vector<NormalizeStep>& steps) {
-  LL_ASSIGN(const std::string_view type, part.required_text("type"));
+Status read_normalizer(const ObjectReader& part, std::vector<NormalizeStep>& steps) {
+  LL_ASSIGN(const std::string_view type, part.get<std::string_view>("type"));
   if (type == "NFC") {
     steps.push_back({Kind::kNfc});
   } else if (type == "NFKC") {
     steps.push_back({Kind::kNfkc});
   } else if (type == "Prepend") {
-    LL_ASSIGN(const auto text, part.required_text("prepend"));
+    LL_ASSIGN(const auto text, part.get<std::string_view>("prepend"));
     steps.push_back({Kind::kPrepend, {}, std::string(text)});
   } else if (type == "Replace") {
     LL_ASSIGN(auto pattern, read_pattern(part));
-    LL_ASSIGN(const auto content, part.required_text("content"));
+    LL_ASSIGN(const auto content, part.get<std::string_view>("content"));
     const bool literal = !pattern.literal.empty();
     steps.push_back({literal ? Kind::kReplace : Kind::kReplacePattern,
                      literal ? std::move(pattern.literal) : std::move(pattern.regex),
@@ -67,7 +67,7 @@ Status read_normalizer(const JsonFields& part, std::vector<NormalizeStep>& steps
     if (left) steps.push_back({Kind::kStripLeft});
     if (right) steps.push_back({Kind::kStripRight});
   } else if (type == "Precompiled") {
-    if (part.find("precompiled_charsmap") == nullptr) return {};
+    if (!part.member("precompiled_charsmap")) return {};
     LL_ASSIGN(auto charsmap, read_charsmap(part));
     steps.push_back({Kind::kGraphemeCharsmap, std::move(charsmap)});
   } else {
@@ -76,8 +76,8 @@ Status read_normalizer(const JsonFields& part, std::vector<NormalizeStep>& steps
   return {};
 }
 
-Expected<SplitBehavior> read_behavior(const JsonFields& part) {
-  LL_ASSIGN(const auto name, part.text("behavior"));
+Expected<SplitBehavior> read_behavior(const ObjectReader& part) {
+  LL_ASSIGN(const auto name, part.find<std::string_view>("behavior"));
   if (!name || *name == "Isolated") return SplitBehavior::kIsolated;
   if (*name == "Removed") return SplitBehavior::kRemoved;
   if (*name == "MergedWithPrevious") return SplitBehavior::kMergedWithPrevious;
@@ -86,7 +86,7 @@ Expected<SplitBehavior> read_behavior(const JsonFields& part) {
   return refuse_part(part.where("behavior"), quote(*name));
 }
 
-Expected<SplitRule> read_split(const JsonFields& part) {
+Expected<SplitRule> read_split(const ObjectReader& part) {
   LL_ASSIGN(auto pattern, read_pattern(part));
   LL_ASSIGN(const auto behavior, read_behavior(part));
   LL_ASSIGN(const bool invert, part.boolean("invert", false));
@@ -96,7 +96,7 @@ Expected<SplitRule> read_split(const JsonFields& part) {
   return SplitRule(std::move(source), behavior, invert && behavior != SplitBehavior::kIsolated);
 }
 
-Status read_byte_level(const JsonFields& part, TokenizerSpec& spec) {
+Status read_byte_level(const ObjectReader& part, TokenizerSpec& spec) {
   LL_ASSIGN(const bool add_prefix_space, part.boolean("add_prefix_space", true));
   if (add_prefix_space) return refuse_part(part.where("add_prefix_space"), "true");
   LL_ASSIGN(const bool use_regex, part.boolean("use_regex", true));
@@ -106,12 +106,12 @@ Status read_byte_level(const JsonFields& part, TokenizerSpec& spec) {
 
 // Metaspace at the head of the pre-tokenizer works on text between special tokens as a normalizer
 // does. `words`: behind WhitespaceSplit, where it works on each word.
-Status read_metaspace(const JsonFields& part, bool words, TokenizerSpec& spec) {
-  LL_ASSIGN(const auto mark, part.required_text("replacement"));
+Status read_metaspace(const ObjectReader& part, bool words, TokenizerSpec& spec) {
+  LL_ASSIGN(const auto mark, part.get<std::string_view>("replacement"));
   if (mark.empty() || utf8_length(mark) != static_cast<int>(mark.size()))
     return refuse_part(part.where("replacement"), quote(mark));
   LL_ASSIGN(const bool add_prefix_space, part.boolean("add_prefix_space", true));
-  LL_ASSIGN(const auto scheme, part.text("prepend_scheme"));
+  LL_ASSIGN(const auto scheme, part.find<std::string_view>("prepend_scheme"));
   LL_ASSIGN(const bool split, part.boolean("split", true));
   const std::string_view prepend = scheme.value_or(add_prefix_space ? "always" : "never");
   const bool known = prepend == "always" || prepend == "first" || prepend == "never";
@@ -131,8 +131,8 @@ Status read_metaspace(const JsonFields& part, bool words, TokenizerSpec& spec) {
   return {};
 }
 
-Status read_pretokenizer(const JsonFields& part, bool first, TokenizerSpec& spec) {
-  LL_ASSIGN(const std::string_view type, part.required_text("type"));
+Status read_pretokenizer(const ObjectReader& part, bool first, TokenizerSpec& spec) {
+  LL_ASSIGN(const std::string_view type, part.get<std::string_view>("type"));
   auto& rules = spec.split_patterns;
   if (type == "ByteLevel") {
     LL_RETURN_IF_ERROR(read_byte_level(part, spec));
@@ -149,7 +149,7 @@ Status read_pretokenizer(const JsonFields& part, bool first, TokenizerSpec& spec
   } else if (type == "WhitespaceSplit") {
     rules.emplace_back(R"(\s)", SplitBehavior::kRemoved);
   } else if (type == "CharDelimiterSplit") {
-    LL_ASSIGN(const auto delimiter, part.required_text("delimiter"));
+    LL_ASSIGN(const auto delimiter, part.get<std::string_view>("delimiter"));
     rules.emplace_back(escape_split_regex(delimiter), SplitBehavior::kRemoved);
   } else if (type == "Metaspace" && first) {
     return read_metaspace(part, false, spec);
@@ -161,20 +161,20 @@ Status read_pretokenizer(const JsonFields& part, bool first, TokenizerSpec& spec
 
 }  // namespace
 
-Status read_tokenizer_pipeline(const JsonFields& tokenizer, TokenizerSpec& spec) {
+Status read_tokenizer_pipeline(const ObjectReader& tokenizer, TokenizerSpec& spec) {
   LL_ASSIGN(const auto normalizers, components(tokenizer, "normalizer", "normalizers"));
-  for (const JsonFields& part : normalizers)
+  for (const ObjectReader& part : normalizers)
     LL_RETURN_IF_ERROR(read_normalizer(part, spec.normalize));
 
   spec.model = "char-bpe";
   LL_ASSIGN(const auto parts, components(tokenizer, "pre_tokenizer", "pretokenizers"));
   for (size_t i = 0; i < parts.size(); ++i) {
-    LL_ASSIGN(const std::string_view type, parts[i].required_text("type"));
+    LL_ASSIGN(const std::string_view type, parts[i].get<std::string_view>("type"));
     // Behind ByteLevel a component sees the spelling of bytes, where even digits hide in letters.
     if (spec.model == "bpe")
       return refuse_part(parts[i].where(), quote(type) + " behind ByteLevel");
     if (i == 0 && type == "WhitespaceSplit" && parts.size() > 1) {
-      LL_ASSIGN(const std::string_view next, parts[1].required_text("type"));
+      LL_ASSIGN(const std::string_view next, parts[1].get<std::string_view>("type"));
       if (next == "Metaspace") {
         LL_RETURN_IF_ERROR(read_metaspace(parts[++i], true, spec));
         continue;

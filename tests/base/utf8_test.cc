@@ -46,6 +46,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"CutFour", "a\xF0\x9F\x98", 1}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Utf8ShownTest, BytesThatAreNoneAreMarked) {
+  EXPECT_EQ(shown_as_utf8("h\u00E9 \U0001F600"), "h\u00E9 \U0001F600");
+  EXPECT_EQ(shown_as_utf8("a\xFF\xE6\x97"), "a\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(shown_as_utf8(""), "");
+}
+
 TEST(Utf8LengthTest, SaysWhetherMoreBytesCouldHelp) {
   EXPECT_EQ(utf8_length("a"), 1);
   EXPECT_EQ(utf8_length("\u00E9x"), 2);

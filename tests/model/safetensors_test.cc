@@ -51,19 +51,18 @@ TEST(Safetensors, EachDefectOfAnEntryIsNamed) {
   const std::vector<Broken> cases = {
       {"dtype", kUnsupported, "tensor 'model.embed_tokens.weight': dtype 'F8_E4M3' is not read",
        [](auto& b) { b.entries[0].dtype = "F8_E4M3"; }},
-      {"negative dimension", kCorrupt, "shape[1] is not a whole number",
+      {"negative dimension", kCorrupt, "shape[1] is an integer, not a whole number from 0",
        [](auto& b) { b.entries[0].shape = "[8,-8]"; }},
-      {"fraction", kCorrupt, "shape[0] is not a whole number",
+      {"fraction", kCorrupt, "shape[0] is a number with a fraction, not a whole number",
        [](auto& b) { b.entries[0].shape = "[8.5,8]"; }},
-      {"beyond 63 bits", kCorrupt, "shape[0] is not a whole number",
+      {"beyond 63 bits", kCorrupt, "shape[0] is an integer, not a whole number from 0",
        [](auto& b) { b.entries[0].shape = "[9223372036854775808]"; }},
       {"zero", kCorrupt, "a dimension is 0", [](auto& b) { b.entries[0].shape = "[0,8]"; }},
       {"overflow", kCorrupt, "overflows 64 bits",
        [](auto& b) { b.entries[0].shape = "[4294967296,4294967296,2]"; }},
-      {"five dimensions", kUnsupported, "5 dimensions",
+      {"five dimensions", kUnsupported, "shape has 5 numbers, more than 4",
        [](auto& b) { b.entries[0].shape = "[1,1,1,8,8]"; }},
-      {"no shape", kCorrupt, "'shape' is not an array",
-       [](auto& b) { b.entries[0].shape = "null"; }},
+      {"no shape", kCorrupt, "shape is missing", [](auto& b) { b.entries[0].shape = "null"; }},
       {"another size", kCorrupt, "256 bytes of data for F32 [8, 4], which takes 128",
        [](auto& b) { b.entries[0].shape = "[8,4]"; }},
       {"end before begin", kCorrupt, "'data_offsets' are not",
@@ -77,9 +76,9 @@ TEST(Safetensors, EachDefectOfAnEntryIsNamed) {
        }},
       {"rest", kCorrupt, "3 bytes behind the last tensor", [](auto& b) { b.data += "123"; }},
       {"cut", kCorrupt, "the file is cut", [](auto& b) { b.data.pop_back(); }},
-      {"same name", kCorrupt, "key 'lm_head.weight' stands twice",
+      {"same name", kCorrupt, "the key \"lm_head.weight\" stands here twice",
        [](auto& b) { b.entries[0].name = b.entries[1].name; }},
-      {"same name, escaped", kCorrupt, "key 'lm_head.weight' stands twice",
+      {"same name, escaped", kCorrupt, "the key \"lm_head.weight\" stands here twice",
        [](auto& b) { b.entries[0].name = "lm\\u005fhead.weight"; }},
       {"entry of no object", kCorrupt, "tensor 'x': its header entry is not an object",
        [](auto& b) { b.extra = R"("x":[],)"; }},
@@ -102,14 +101,14 @@ TEST(Safetensors, EachDefectOfTheHeaderIsNamed) {
                "a git-lfs pointer");
   expect_error(read(raw(UINT64_MAX) + header), kCorrupt, "a header of 18446744073709551615 bytes");
   expect_error(read(raw(uint64_t{100}) + "{}"), kCorrupt, "a header of 100 bytes does not fit");
-  expect_error(read(builder.with_header(header.substr(1))), kCorrupt, "not JSON");
-  expect_error(read(builder.with_header("[]")), kCorrupt, "holds an array, not an object");
-  expect_error(read(builder.with_header(header + "x")), kCorrupt, "not JSON");
-  expect_error(read(builder.with_header("{\"\xFF\":1}")), kCorrupt, "not JSON");
+  expect_error(read(builder.with_header(header.substr(1))), kCorrupt, "not valid JSON");
+  expect_error(read(builder.with_header("[]")), kCorrupt, "is not a JSON object");
+  expect_error(read(builder.with_header(header + "x")), kCorrupt, "not valid JSON");
+  expect_error(read(builder.with_header("{\"\xFF\":1}")), kCorrupt, "not valid JSON");
   std::string deep;
   for (int i = 0; i < 100; ++i) deep += "{\"a\":";
-  expect_error(read(builder.with_header(deep)), kCorrupt, "not JSON");
-  expect_error(read(builder.with_header(std::string(1 << 20, '['))), kCorrupt, "not JSON");
+  expect_error(read(builder.with_header(deep)), kCorrupt, "not valid JSON");
+  expect_error(read(builder.with_header(std::string(1 << 20, '['))), kCorrupt, "not valid JSON");
 }
 
 // The tiny model in two shards and its index.
@@ -165,9 +164,9 @@ TEST(SafetensorsFolder, IndexMustTellTheTruth) {
                "tensor 'lm_tail.weight' is not in");
   expect_error(sharded.read_with(sharded.changed("\"lm_head.weight\":\"1.safetensors\",", "")),
                kCorrupt, "tensor 'lm_head.weight': model.safetensors.index.json does not name it");
-  expect_error(sharded.read_with("{}"), kCorrupt, "'weight_map' is missing");
+  expect_error(sharded.read_with("{}"), kCorrupt, "weight_map is missing");
   expect_error(sharded.read_with(sharded.changed("model.norm", "lm_head")), kCorrupt,
-               "stands twice");
+               "stands here twice");
 }
 
 TEST(SafetensorsFolder, OneTensorInTwoShards) {

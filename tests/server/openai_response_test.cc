@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/json_text.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {

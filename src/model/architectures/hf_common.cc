@@ -7,12 +7,12 @@ namespace looseleaf {
 namespace {
 
 // Fields of config.json that would change the computation.
-Status check_extras(const JsonView& json, std::string_view family) {
+Status check_extras(const ObjectReader& json, std::string_view family) {
   LL_ASSIGN(const auto activation, json.find<std::string_view>("hidden_act"));
   if (activation.value_or("silu") != "silu")
     return error(ErrorCode::kUnsupported, "{}: hidden_act {} is not run for {}, only silu",
                  json.where(), quote(*activation), family);
-  LL_ASSIGN(const auto quantization, json.find<JsonView>("quantization_config"));
+  LL_ASSIGN(const auto quantization, json.find<ObjectReader>("quantization_config"));
   if (quantization)
     return error(ErrorCode::kUnsupported,
                  "{}: quantization_config is not read: use the original weights or a GGUF file",
@@ -26,7 +26,7 @@ Status check_extras(const JsonView& json, std::string_view family) {
 
 }  // namespace
 
-Expected<ModelConfig> config_from_json(const JsonView& json, const HfFamily& family) {
+Expected<ModelConfig> config_from_json(const ObjectReader& json, const HfFamily& family) {
   LL_RETURN_IF_ERROR(check_extras(json, family.name));
   ModelConfig config;
   config.architecture = family.name;
@@ -54,7 +54,7 @@ Expected<ModelConfig> config_from_json(const JsonView& json, const HfFamily& fam
   return config;
 }
 
-Expected<int> window_from_json(const JsonView& json) {
+Expected<int> window_from_json(const ObjectReader& json) {
   LL_ASSIGN(const auto window, json.find<int32_t>("sliding_window"));
   if (window && *window < 1)
     return error(ErrorCode::kCorrupt, "{}: sliding_window is {}: it must be at least 1",
@@ -62,7 +62,7 @@ Expected<int> window_from_json(const JsonView& json) {
   return window.value_or(0);
 }
 
-Expected<int> window_where_used(const JsonView& json, int layers) {
+Expected<int> window_where_used(const ObjectReader& json, int layers) {
   LL_ASSIGN(const auto used, json.find<bool>("use_sliding_window"));
   if (!used.value_or(false)) return 0;
   LL_ASSIGN(const int window, window_from_json(json));
@@ -77,7 +77,7 @@ Expected<int> window_where_used(const JsonView& json, int layers) {
   return window;
 }
 
-Status refuse_window(const JsonView& json, std::string_view family) {
+Status refuse_window(const ObjectReader& json, std::string_view family) {
   LL_ASSIGN(const auto window, json.find<int64_t>("sliding_window"));
   if (window)
     return error(ErrorCode::kUnsupported, "{}: sliding_window {} is not run for {}", json.where(),

@@ -14,15 +14,15 @@ struct HfFamily {
 };
 
 // Errors: kCorrupt, kUnsupported (fields that would change the computation, by name).
-Expected<ModelConfig> config_from_json(const JsonView& json, const HfFamily& family);
+Expected<ModelConfig> config_from_json(const ObjectReader& json, const HfFamily& family);
 
 // `sliding_window`: 0 where it is null or missing. Errors: kCorrupt (below 1).
-Expected<int> window_from_json(const JsonView& json);
+Expected<int> window_from_json(const ObjectReader& json);
 // Qwen's: only with `use_sliding_window`, from layer `max_window_layers` on.
 // Errors: kUnsupported (a window in some layers only).
-Expected<int> window_where_used(const JsonView& json, int layers);
+Expected<int> window_where_used(const ObjectReader& json, int layers);
 // Errors: kUnsupported (there is one).
-Status refuse_window(const JsonView& json, std::string_view family);
+Status refuse_window(const ObjectReader& json, std::string_view family);
 
 // Names with a matrix each for query, key, value, gate and up.
 inline constexpr TensorNames kHfNames = {

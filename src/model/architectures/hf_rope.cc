@@ -10,16 +10,16 @@ namespace looseleaf {
 namespace {
 
 // The object that holds the scaling, if any.
-Expected<std::optional<JsonView>> scaling_object(const JsonView& config) {
-  LL_ASSIGN(const auto old_form, config.find<JsonView>("rope_scaling"));
-  LL_ASSIGN(const auto new_form, config.find<JsonView>("rope_parameters"));
+Expected<std::optional<ObjectReader>> scaling_object(const ObjectReader& config) {
+  LL_ASSIGN(const auto old_form, config.find<ObjectReader>("rope_scaling"));
+  LL_ASSIGN(const auto new_form, config.find<ObjectReader>("rope_parameters"));
   if (old_form && new_form && old_form->object() != new_form->object())
     return error(ErrorCode::kCorrupt, "{}: rope_scaling and rope_parameters differ: keep one",
                  config.where());
   return new_form ? new_form : old_form;
 }
 
-Expected<std::string_view> scaling_type(const JsonView& scaling) {
+Expected<std::string_view> scaling_type(const ObjectReader& scaling) {
   LL_ASSIGN(const auto new_name, scaling.find<std::string_view>("rope_type"));
   LL_ASSIGN(const auto old_name, scaling.find<std::string_view>("type"));
   if (new_name && old_name && *new_name != *old_name)
@@ -30,7 +30,7 @@ Expected<std::string_view> scaling_type(const JsonView& scaling) {
   return new_name ? *new_name : *old_name;
 }
 
-Expected<double> base(const JsonView& config, const std::optional<JsonView>& scaling) {
+Expected<double> base(const ObjectReader& config, const std::optional<ObjectReader>& scaling) {
   LL_ASSIGN(const auto outer, config.find<double>("rope_theta"));
   std::optional<double> inner;
   if (scaling) {
@@ -43,7 +43,7 @@ Expected<double> base(const JsonView& config, const std::optional<JsonView>& sca
 }
 
 // Rotary dimensions of a head.
-Expected<int> rotary_dims(const JsonView& config, const std::optional<JsonView>& scaling,
+Expected<int> rotary_dims(const ObjectReader& config, const std::optional<ObjectReader>& scaling,
                           const HfFamily& family, int head_dim) {
   LL_ASSIGN(const auto outer, config.find<double>("partial_rotary_factor"));
   std::optional<double> inner;
@@ -65,14 +65,15 @@ Expected<int> rotary_dims(const JsonView& config, const std::optional<JsonView>&
 }
 
 // Some models say it beside the scaling, which then holds.
-Expected<double> original_context(const JsonView& config, const JsonView& scaling, int context) {
+Expected<double> original_context(const ObjectReader& config, const ObjectReader& scaling,
+                                  int context) {
   constexpr std::string_view kKey = "original_max_position_embeddings";
   LL_ASSIGN(const auto outer, config.find<double>(kKey));
   LL_ASSIGN(const auto inner, scaling.find<double>(kKey));
   return outer ? *outer : inner.value_or(context);
 }
 
-Status read_llama3(const JsonView& scaling, RopeConfig& rope) {
+Status read_llama3(const ObjectReader& scaling, RopeConfig& rope) {
   rope.scaling = RopeScaling::kLlama3;
   LL_ASSIGN(rope.factor, scaling.get<double>("factor"));
   LL_ASSIGN(rope.low_frequency_factor, scaling.get<double>("low_freq_factor"));
@@ -86,7 +87,8 @@ double yarn_attention(double factor, double mscale) {
   return factor <= 1 ? 1 : 0.1 * mscale * std::log(factor) + 1;
 }
 
-Status read_yarn(const JsonView& config, const JsonView& scaling, int context, RopeConfig& rope) {
+Status read_yarn(const ObjectReader& config, const ObjectReader& scaling, int context,
+                 RopeConfig& rope) {
   rope.scaling = RopeScaling::kYarn;
   LL_ASSIGN(rope.original_context, original_context(config, scaling, context));
   LL_ASSIGN(const auto factor, scaling.find<double>("factor"));
@@ -108,7 +110,7 @@ Status read_yarn(const JsonView& config, const JsonView& scaling, int context, R
   return {};
 }
 
-Expected<std::vector<float>> divisors(const JsonView& scaling, std::string_view key, int dims) {
+Expected<std::vector<float>> divisors(const ObjectReader& scaling, std::string_view key, int dims) {
   LL_ASSIGN(const auto numbers, scaling.get<std::vector<double>>(key));
   if (numbers.size() != static_cast<size_t>(dims / 2))
     return error(ErrorCode::kCorrupt, "{}: '{}' has {} numbers for {} rotary dimensions: {} belong",
@@ -123,7 +125,7 @@ Expected<std::vector<float>> divisors(const JsonView& scaling, std::string_view 
   return out;
 }
 
-Status read_long_rope(const JsonView& config, const JsonView& scaling, int context,
+Status read_long_rope(const ObjectReader& config, const ObjectReader& scaling, int context,
                       RopeConfig& rope) {
   rope.scaling = RopeScaling::kLongRope;
   LL_ASSIGN(rope.original_context, original_context(config, scaling, context));
@@ -141,8 +143,8 @@ Status read_long_rope(const JsonView& config, const JsonView& scaling, int conte
 
 }  // namespace
 
-Expected<RopeConfig> rope_from_json(const JsonView& config, const HfFamily& family, int head_dim,
-                                    int context) {
+Expected<RopeConfig> rope_from_json(const ObjectReader& config, const HfFamily& family,
+                                    int head_dim, int context) {
   RopeConfig rope;
   LL_ASSIGN(const auto scaling, scaling_object(config));
   LL_ASSIGN(rope.dims, rotary_dims(config, scaling, family, head_dim));

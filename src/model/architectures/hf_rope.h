@@ -10,7 +10,7 @@ namespace looseleaf {
 // which holds all of them. `context`: max_position_embeddings.
 // Errors: kUnsupported (a scaling that is not run, by name), kCorrupt (the spellings contradict
 // each other, numbers missing, lists of another length than the pairs that turn).
-Expected<RopeConfig> rope_from_json(const JsonView& config, const HfFamily& family, int head_dim,
-                                    int context);
+Expected<RopeConfig> rope_from_json(const ObjectReader& config, const HfFamily& family,
+                                    int head_dim, int context);
 
 }  // namespace looseleaf

@@ -12,7 +12,7 @@ Expected<Declaration> from_gguf(const GgufFile& file) {
   return out;
 }
 
-Expected<Declaration> from_json(const JsonView& json) {
+Expected<Declaration> from_json(const ObjectReader& json) {
   Declaration out;
   LL_ASSIGN(out.config, config_from_json(json, {.name = "llama"}));
   LL_RETURN_IF_ERROR(refuse_window(json, "llama"));

@@ -6,7 +6,7 @@
 namespace looseleaf {
 namespace {
 
-Expected<Declaration> from_json(const JsonView& json) {
+Expected<Declaration> from_json(const ObjectReader& json) {
   Declaration out;
   LL_ASSIGN(out.config, config_from_json(json, {.name = "mistral"}));
   LL_ASSIGN(out.config.sliding_window, window_from_json(json));

@@ -31,7 +31,7 @@ Expected<Declaration> from_gguf(const GgufFile& file) {
   return out;
 }
 
-Expected<Declaration> from_json(const JsonView& json) {
+Expected<Declaration> from_json(const ObjectReader& json) {
   Declaration out;
   LL_ASSIGN(out.config, config_from_json(json, {.name = "phi3", .partial_rotary = true}));
   LL_ASSIGN(out.config.sliding_window, window_from_json(json));

@@ -17,7 +17,7 @@ Expected<Declaration> from_gguf(const GgufFile& file) {
   return out;
 }
 
-Expected<Declaration> from_json(const JsonView& json) {
+Expected<Declaration> from_json(const ObjectReader& json) {
   Declaration out;
   LL_ASSIGN(out.config, config_from_json(json, {.name = "qwen3", .default_head_dim = 128}));
   LL_ASSIGN(out.config.sliding_window, window_where_used(json, out.config.layers));

@@ -1,12 +1,12 @@
 // parse_json: strict in what it takes, precise in what it says.
-#include "server/json_parse.h"
+#include "base/json_parse.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 
-#include "server/json_text.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {
@@ -22,9 +22,12 @@ TEST(JsonParse, RefusesWithThePlace) {
       {"{\"b\": {\"a\": 1, \"\\u0061\": 2}}", "the key \"a\" stands here twice"},
       {"\"\xff\"", "column 2: not UTF-8"},
       {"\"\xed\xa0\x80\"", "column 2: not UTF-8"},
-      {"\"\\ud800\"", "line 1"},
-      {"\"\\udc00\"", "line 1"},
-      {"\"\\ud800\\u0041\"", "line 1"},
+      {"\"\\ud800\"", "line 1, column 8: half of a surrogate pair"},
+      {"\"\\uDBFFx\"", "half of a surrogate pair"},
+      {"\"\\ud83d\\n\"", "half of a surrogate pair"},
+      {"\"\\\\ud83d\t\"", "line 1, column 9: "},
+      {"\"\\udc00\"", "half of a surrogate pair"},
+      {"\"\\ud800\\u0041\"", "half of a surrogate pair"},
       {"1e400", "larger than any double"},
       {"01", "something follows"},
       {"NaN", "line 1, column 1"},
@@ -63,6 +66,44 @@ TEST(JsonParse, NumbersAreTheNearestDouble) {
   EXPECT_EQ(parse_json("9223372036854775807")->as_int64(), std::numeric_limits<int64_t>::max());
   EXPECT_EQ(parse_json("18446744073709551615")->as_uint64(), std::numeric_limits<uint64_t>::max());
   EXPECT_TRUE(parse_json("18446744073709551616")->is_double());
+}
+
+// What a configuration holds comes out as written.
+TEST(JsonParse, NumbersOfConfigurations) {
+  for (const auto& [text, value] : {std::pair{"1e-05", 1e-05},
+                                    {"1e-06", 1e-06},
+                                    {"0.1", 0.1},
+                                    {"500000.0", 500000.0},
+                                    {"0.7", 0.7},
+                                    {"10000", 10000.0},
+                                    {"0.95", 0.95}})
+    EXPECT_EQ(parse_json(text)->to_number<double>(), value) << text;
+}
+
+TEST(JsonParse, FilesAreNamedWithTheOffset) {
+  const auto refused = [](const std::string& text) {
+    const auto object = parse_json_object(text, "f");
+    EXPECT_FALSE(object.has_value()) << text;
+    EXPECT_EQ(object.error().code, ErrorCode::kCorrupt);
+    return object.error().message;
+  };
+  EXPECT_EQ(refused(""), "f: not valid JSON at offset 0: it ends too early; fetch the file again");
+  EXPECT_TRUE(refused(R"({"a":1}x)").starts_with("f: not valid JSON at offset 7: something"));
+  EXPECT_TRUE(refused(R"({"a":1,})").starts_with("f: not valid JSON at offset 7: "));
+  EXPECT_TRUE(refused("{\"a\":\"\xC3\"}").starts_with("f: not valid JSON at offset 6: not UTF-8"));
+  EXPECT_NE(refused(R"({"a":{"b":1,"b":2}})").find("the key \"b\" stands here twice"),
+            std::string::npos);
+  EXPECT_NE(refused("{\"a\":" + std::string(100'000, '[')).find("nested deeper than 32"),
+            std::string::npos);
+  EXPECT_EQ(refused("7"), "f is not a JSON object");
+  EXPECT_TRUE(parse_json_object(R"({"a":{"b":1},"b":[{"b":2},{"b":3}]})", "f").has_value());
+}
+
+// Values are larger than their text, so the text is bounded.
+TEST(JsonParse, SizeIsBounded) {
+  const auto refused = parse_json(std::string(kMaxJsonBytes + 1, ' '));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("more than 256 MiB"), std::string::npos);
 }
 
 TEST(JsonText, RoundTrips) {

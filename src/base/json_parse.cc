@@ -1,7 +1,8 @@
-#include "server/json_parse.h"
+#include "base/json_parse.h"
 
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/value_stack.hpp>
 #include <charconv>
 #include <cmath>
@@ -9,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/json_text.h"
+#include "base/mapped_file.h"
 #include "base/utf8.h"
-#include "server/json_text.h"
 
 namespace looseleaf {
 namespace {
@@ -103,7 +105,20 @@ struct Builder {
   bool on_comment(json::string_view, json::error_code&) { return true; }
 };
 
-std::string reason(const json::error_code& ec) {
+// Whether `read` ends in the first half of a surrogate pair, which Boost then calls a syntax error.
+bool ends_in_half_a_pair(std::string_view read) {
+  constexpr size_t kEscape = 6;  // \uD83D
+  if (read.ends_with('\\')) read.remove_suffix(1);
+  if (read.size() < kEscape) return false;
+  const std::string_view escape = read.substr(read.size() - kEscape);
+  const std::string_view before = read.substr(0, read.size() - kEscape);
+  const size_t backslashes = before.size() - (before.find_last_not_of('\\') + 1);
+  return backslashes % 2 == 0 && (escape.starts_with("\\ud") || escape.starts_with("\\uD")) &&
+         std::string_view("89abAB").find(escape[3]) != std::string_view::npos;
+}
+
+std::string reason(const json::error_code& ec, std::string_view read) {
+  if (ends_in_half_a_pair(read)) return "half of a surrogate pair";
   if (ec == json::error::too_deep) return fmt::format("nested deeper than {}", kMaxJsonDepth);
   if (ec == json::error::incomplete) return "it ends too early";
   if (ec == json::error::extra_data) return "something follows the value";
@@ -114,7 +129,42 @@ std::string reason(const json::error_code& ec) {
   return ec.message();
 }
 
-tl::unexpected<Error> refuse_at(std::string_view text, size_t offset, std::string_view why) {
+struct Problem {
+  size_t offset = 0;
+  std::string why;
+};
+
+tl::expected<json::value, Problem> parse(std::string_view text) {
+  if (text.size() > kMaxJsonBytes) {
+    return tl::unexpected(
+        Problem{kMaxJsonBytes, fmt::format("more than {} MiB; split it", kMaxJsonBytes >> 20)});
+  }
+  if (const auto offset = find_invalid_utf8(text)) {
+    return tl::unexpected(Problem{*offset, "not UTF-8"});
+  }
+  json::parse_options options;
+  options.max_depth = kMaxJsonDepth;
+  json::basic_parser<Builder> parser(options);
+  // A vocabulary is hundreds of thousands of small values: they are freed as one.
+  parser.handler().stack.reset(json::make_shared_resource<json::monotonic_resource>());
+  json::error_code ec;
+  const size_t consumed = parser.write_some(false, text.data(), text.size(), ec);
+  if (!ec && consumed < text.size()) ec = json::error::extra_data;
+  if (ec) {
+    const std::string& problem = parser.handler().problem;
+    return tl::unexpected(
+        Problem{std::min(consumed, text.size()),
+                problem.empty() ? reason(ec, text.substr(0, consumed)) : problem});
+  }
+  return parser.handler().stack.release();
+}
+
+}  // namespace
+
+Expected<json::value> parse_json(std::string_view text) {
+  auto value = parse(text);
+  if (value) return *std::move(value);
+  const auto& [offset, why] = value.error();
   const std::string_view before = text.substr(0, offset);
   const size_t line = static_cast<size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
   const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
@@ -122,23 +172,24 @@ tl::unexpected<Error> refuse_at(std::string_view text, size_t offset, std::strin
                offset - line_start + 1, why);
 }
 
-}  // namespace
+Expected<json::value> parse_json(std::string_view text, std::string_view name) {
+  auto value = parse(text);
+  if (value) return *std::move(value);
+  return error(ErrorCode::kCorrupt, "{}: not valid JSON at offset {}: {}; fetch the file again",
+               name, value.error().offset, value.error().why);
+}
 
-Expected<json::value> parse_json(std::string_view text) {
-  if (const auto offset = find_invalid_utf8(text)) return refuse_at(text, *offset, "not UTF-8");
+Expected<json::object> parse_json_object(std::string_view text, std::string_view name) {
+  LL_ASSIGN(json::value value, parse_json(text, name));
+  if (!value.is_object()) return error(ErrorCode::kCorrupt, "{} is not a JSON object", name);
+  return std::move(value.get_object());
+}
 
-  json::parse_options options;
-  options.max_depth = kMaxJsonDepth;
-  json::basic_parser<Builder> parser(options);
-  parser.handler().stack.reset();
-  json::error_code ec;
-  const size_t consumed = parser.write_some(false, text.data(), text.size(), ec);
-  if (!ec && consumed < text.size()) ec = json::error::extra_data;
-  if (ec) {
-    const std::string& problem = parser.handler().problem;
-    return refuse_at(text, std::min(consumed, text.size()), problem.empty() ? reason(ec) : problem);
-  }
-  return parser.handler().stack.release();
+Expected<json::object> read_json_object(const std::filesystem::path& path) {
+  LL_ASSIGN(const auto file, MappedFile::open(path));
+  const auto bytes = file->bytes();
+  return parse_json_object({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                           path.string());
 }
 
 }  // namespace looseleaf
