@@ -132,6 +132,7 @@ struct Answer {
   std::vector<TokenLogprob> logprobs;  // a generated token each, where asked for
   int cached_tokens = 0;               // prompt tokens whose keys and values were there before
   std::string method;                  // canonical, defaults filled in
+  std::string method_reason;           // why `auto` is not what it usually is; or ""
   bool exact = false;
   std::string device;
   double ttft_ms = 0;  // from the call to the first token
@@ -163,8 +164,9 @@ struct CacheStats {
 // engines of one process share nothing but the memory-mapped files.
 class LOOSELEAF_EXPORT Engine {
  public:
-  // `model`: a .gguf file or a folder in Hugging Face form.
-  // Errors: kNotFound, kCorrupt, kUnsupported, kUsage (an option's value).
+  // `model`: a .gguf file, a folder in Hugging Face form, or hf:ORG/NAME[@REVISION], which is
+  // looked up in the local Hugging Face cache. Errors: kNotFound, kCorrupt, kUnsupported, kUsage
+  // (an option's value).
   static Expected<Engine> load(const std::string& model, const EngineOptions& options = {});
 
   Engine(Engine&&) noexcept;

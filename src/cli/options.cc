@@ -68,8 +68,10 @@ Status add_logit_bias(const std::string& text, std::map<int32_t, float>& biases)
 }  // namespace
 
 void add_model_flag(CLI::App& app, ModelFlags& flags) {
-  app.add_option("-m,--model,MODEL", flags.model,
-                 "A .gguf file, or a folder in Hugging Face form; -m may be left out")
+  app.add_option(
+         "-m,--model,MODEL", flags.model,
+         "A .gguf file, a folder in Hugging Face form, or hf:ORG/NAME[@REVISION] out of the "
+         "local Hugging Face cache; -m may be left out")
       ->type_name("PATH");
 }
 
@@ -104,7 +106,8 @@ void add_engine_flags(CLI::App& app, ModelFlags& flags) {
 
 Status check_model(const ModelFlags& flags) {
   if (!flags.model.empty()) return {};
-  return error(ErrorCode::kUsage, "no MODEL given; name a .gguf file or a model folder");
+  return error(ErrorCode::kUsage,
+               "no MODEL given; name a .gguf file, a model folder or hf:ORG/NAME");
 }
 
 void add_request_flags(CLI::App& app, RequestFlags& flags) {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "model/fingerprint.h"
+#include "model/hub.h"
 #include "model/load_formats.h"
 
 namespace looseleaf {
@@ -39,12 +40,24 @@ Status load_into(const std::filesystem::path& path, Model& model) {
   return load_gguf(std::move(file), model);
 }
 
+// A snapshot may hold a part of the model only: some tools fetch file by file.
+Status load_from_hub(const std::filesystem::path& path, Model& model) {
+  LL_ASSIGN(const HubName name, parse_hub_name(path.native()));
+  LL_ASSIGN(const auto snapshot, find_snapshot(name, hub_cache_folder()));
+  model.path = snapshot.string();
+  Status loaded = load_into(snapshot, model);
+  if (!loaded && loaded.error().code == ErrorCode::kNotFound)
+    loaded.error().message += fmt::format("; fetch all of it with: {}", name.download_command());
+  return loaded;
+}
+
 }  // namespace
 
 Expected<std::shared_ptr<const Model>> load_model(const std::filesystem::path& path) {
   auto model = std::make_shared<Model>();
   model->path = path.string();
-  LL_RETURN_IF_ERROR(load_into(path, *model));
+  LL_RETURN_IF_ERROR(is_hub_name(path.native()) ? load_from_hub(path, *model)
+                                                : load_into(path, *model));
   model->fingerprint = fingerprint(*model);
   return std::shared_ptr<const Model>(std::move(model));
 }

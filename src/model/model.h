@@ -54,8 +54,8 @@ struct Model {
   std::vector<std::shared_ptr<const MappedFile>> files;  // own what the matrices point into
 };
 
-// `path`: a .gguf file or a folder in Hugging Face form (config.json beside safetensors; links are
-// followed). Tensors stay where the file maps them.
+// `path`: a .gguf file, a folder in Hugging Face form (config.json beside safetensors; links are
+// followed), or hf:ORG/NAME[@REVISION] (hub.h). Tensors stay where the file maps them.
 // Errors: kNotFound, kCorrupt (with file and offset or tensor), kUnsupported (architecture, weight
 // type or RoPE scaling, by name). A tokenizer that cannot be followed is no error here:
 // `tokenizer_problem` says why, and the model still takes token lists.
