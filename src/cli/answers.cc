@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/json_text.h"
+#include "base/utf8.h"
 #include "cli/output.h"
-#include "server/json_text.h"
 #include "server/openai_response.h"
 
 namespace looseleaf {
@@ -19,7 +20,7 @@ ResponseOptions response_options(const ParsedRequest& parsed, const AnswerStyle&
   options.chat = parsed.chat;
   options.return_token_ids = parsed.return_token_ids || style.echo_tokens;
   options.logprobs = parsed.request.logprobs >= 0;
-  options.model = parsed.model.empty() ? style.model : parsed.model;
+  options.model = parsed.model.empty() ? shown_as_utf8(style.model) : parsed.model;
   options.id = fmt::format("{:016x}", duration_cast<nanoseconds>(now).count());
   options.created = duration_cast<seconds>(now).count();
   options.ignored = parsed.ignored;
@@ -45,6 +46,7 @@ Expected<Answer> ask(Engine& engine, const Request& request, const AnswerStyle& 
 
 Status print_answer(const Answer& answer, const ParsedRequest& parsed, const AnswerStyle& style) {
   const ResponseOptions options = response_options(parsed, style);
+  if (!answer.method_reason.empty()) print_warning(answer.method_reason);
   std::string rest;  // in kText the answer itself is out already
   if (style.format == Format::kJson) rest = write_json(run_object(answer, options));
   if (style.format == Format::kOpenAi) rest = write_json(completion_object(answer, options));

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/utf8.h"
 #include "repair/method.h"
 
 namespace looseleaf {
@@ -43,8 +44,9 @@ std::string bias_facts(const LayerWeights& layer) {
 
 json::value tokenizer_facts(const EngineCore& core) {
   if (!core.tokenizer)
-    return json::object{{"problem", core.tokenizer_problem.empty() ? "the files hold none"
-                                                                   : core.tokenizer_problem}};
+    return json::object{{"problem", core.tokenizer_problem.empty()
+                                        ? "the files hold none"
+                                        : shown_as_utf8(core.tokenizer_problem)}};
   const TokenizerSpec& spec = core.tokenizer->spec();
   return json::object{{"model", spec.model},
                       {"tokens", core.tokenizer->vocab_size()},
@@ -62,9 +64,9 @@ std::string describe_engine(const EngineCore& core) {
   const ModelConfig& c = model.config;
   const auto token_bytes = [](const KvLayout& layout) { return layout.page_bytes() / kPageTokens; };
   return json::serialize(json::object{
-      {"path", model.path},
+      {"path", shown_as_utf8(model.path)},
       {"format", model.format},
-      {"name", c.name},
+      {"name", shown_as_utf8(c.name)},
       {"architecture", c.architecture},
       {"vocab", c.vocab},
       {"hidden", c.hidden},

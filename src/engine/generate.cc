@@ -4,6 +4,7 @@
 
 #include "base/stopwatch.h"
 #include "engine/answer_text.h"
+#include "engine/choose_method.h"
 #include "engine/chunk_prefill.h"
 #include "engine/flops.h"
 #include "engine/sampler.h"
@@ -123,7 +124,8 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   if (request.logprobs > core.model->config.vocab)
     return field_error("logprobs", "{} is more than the vocabulary", request.logprobs);
   LL_ASSIGN(const Prompt prompt, build_prompt(prompt_context(core), request));
-  LL_ASSIGN(const Method method, parse_method(request.method, prompt.has_documents()));
+  LL_ASSIGN(const ChosenMethod chosen, choose_method(core, request.method, prompt));
+  const Method& method = chosen.method;
   LL_RETURN_IF_ERROR(check_deterministic(core, method));
   LL_ASSIGN(SamplingParams params,
             resolve_sampling(request.sampling, core.model->generation, core.model->config.vocab));
@@ -135,6 +137,7 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   auto sequence = bind_prompt(core, prompt, method, request.cache_salt);
   if (!sequence) return as_kv_budget(std::move(sequence).error());
   answer.method = sequence->method;
+  answer.method_reason = chosen.reason;
   answer.exact = core.options.exact;
   answer.device = core.device->name();
   answer.chunks = sequence->chunks;

@@ -99,7 +99,17 @@ TEST(RopeRegimes, DynamicNtkRefusesThePublicCallsToo) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
   request.method = "full";
-  EXPECT_EQ(value_of(engine.ask(request, {})).tokens.size(), 3u);
+  const Answer full = value_of(engine.ask(request, {}));
+  EXPECT_EQ(full.tokens.size(), 3u);
+  EXPECT_EQ(full.method_reason, "");
+  // Nobody asked for reuse here.
+  request.method = "auto";
+  const Answer answer = value_of(engine.ask(request, {}));
+  EXPECT_EQ(answer.method, "full");
+  EXPECT_EQ(answer.tokens, full.tokens);
+  EXPECT_NE(answer.method_reason.find("dynamic NTK"), std::string::npos);
+  request.documents.clear();
+  EXPECT_EQ(value_of(engine.ask(request, {})).method, "prefix");
 }
 
 TEST(SelfTest, EveryKindOfModelPasses) {
