@@ -20,7 +20,7 @@ PUBLIC_USERS = {"cli", "server", "engine"}
 MAX_LINES = 500
 SOURCES = {".h", ".cc", ".cu", ".cuh"}
 COUNTED = SOURCES | {".py", ".sh", ".cmake"}
-COUNTED_FOLDERS = ["src", "include", "tests", "bench", "scripts", "cmake", "examples"]
+COUNTED_FOLDERS = ["src", "include", "tests", "bench", "scripts", "cmake", "examples", "fuzz"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 

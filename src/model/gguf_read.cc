@@ -15,6 +15,7 @@ namespace looseleaf {
 namespace {
 
 constexpr uint64_t kDefaultAlignment = 32;
+constexpr uint64_t kLeastAlignment = 8;  // the format wants a multiple of 8
 // The smallest bytes that an entry (an empty key and a u8) and a tensor (an empty name, rank 1) can
 // take: a count beyond the file's size over these is wrong before anything is allocated for it.
 constexpr uint64_t kLeastEntryBytes = 8 + 4 + 1;
@@ -168,9 +169,11 @@ Expected<GgufFile> GgufFile::read(std::shared_ptr<const MappedFile> file) {
   }
   LL_ASSIGN(const auto stored_alignment, out.find<uint32_t>("general.alignment"));
   const uint64_t alignment = stored_alignment.value_or(kDefaultAlignment);
-  if (!std::has_single_bit(alignment))
-    return error(ErrorCode::kCorrupt, "{}: metadata 'general.alignment' is {}, not a power of two",
-                 cursor.path(), alignment);
+  if (!std::has_single_bit(alignment) || alignment < kLeastAlignment)
+    return error(ErrorCode::kCorrupt,
+                 "{}: metadata 'general.alignment' is {}, not a power of two from {} on: convert "
+                 "the model again",
+                 cursor.path(), alignment, kLeastAlignment);
   std::vector<Placed> tensors;
   for (uint64_t i = 0; i < header.tensors; ++i) {
     LL_ASSIGN(Placed placed, read_tensor(cursor, *out.files_.front(), alignment));

@@ -17,14 +17,40 @@ namespace {
 
 using Kind = NormalizeStep::Kind;
 
-std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
-  std::string result;
-  result.reserve(text.size() + text.size() / 4);
+// A text that grows while it is made. Real tokenizers make 11 bytes of one at most (NFKC of
+// U+FDFA); a few replacements one behind the other could make gigabytes of a line.
+class Grown {
+ public:
+  explicit Grown(size_t most) : most_(most) {}
+  void append(std::string_view text) {
+    if (!full_ && text.size() > most_ - text_.size()) full_ = true;
+    if (!full_) text_ += text;
+  }
+  bool full() const { return full_; }
+  Expected<std::string> release() && {
+    if (!full_) return std::move(text_);
+    return error(ErrorCode::kUnsupported,
+                 "the tokenizer's normalizer makes more than {} bytes of a text, which is not "
+                 "supported; use another tokenizer",
+                 most_);
+  }
+
+ private:
+  std::string text_;
+  size_t most_;
+  bool full_ = false;
+};
+
+constexpr size_t most_bytes(size_t raw) { return 4096 + 32 * raw; }
+
+Expected<std::string> replace_all(std::string_view text, std::string_view from, std::string_view to,
+                                  size_t most) {
+  Grown result(most);
   for (;;) {
     const size_t at = text.find(from);
-    result += text.substr(0, at);
-    if (at == std::string_view::npos) return result;
-    result += to;
+    result.append(text.substr(0, at));
+    if (at == std::string_view::npos || result.full()) return std::move(result).release();
+    result.append(to);
     text.remove_prefix(at + from.size());
   }
 }
@@ -53,16 +79,16 @@ std::string join_words(std::string_view text, std::string_view mark) {
   }
 }
 
-std::string map_characters(std::string_view text, const Charsmap& map) {
-  std::string result;
-  while (!text.empty()) {
+Expected<std::string> map_characters(std::string_view text, const Charsmap& map, size_t most) {
+  Grown result(most);
+  while (!text.empty() && !result.full()) {
     const auto match = map.longest(text);
     // A broken rule may have ended inside a code point.
     const size_t size = match ? match->size : static_cast<size_t>(std::max(1, utf8_length(text)));
-    result += match ? match->replacement : text.substr(0, size);
+    result.append(match ? match->replacement : text.substr(0, size));
     text.remove_prefix(size);
   }
-  return result;
+  return std::move(result).release();
 }
 
 size_t grapheme_size(std::string_view text) {
@@ -84,39 +110,39 @@ size_t grapheme_size(std::string_view text) {
 
 // A rule for the beginning of a short grapheme replaces all of it; otherwise characters are looked
 // up one by one, each by the shortest rule.
-std::string map_graphemes(std::string_view text, const Charsmap& map) {
+Expected<std::string> map_graphemes(std::string_view text, const Charsmap& map, size_t most) {
   constexpr size_t kShort = 6;
-  std::string result;
-  while (!text.empty()) {
+  Grown result(most);
+  while (!text.empty() && !result.full()) {
     std::string_view grapheme = text.substr(0, grapheme_size(text));
     text.remove_prefix(grapheme.size());
     const auto whole = grapheme.size() < kShort ? map.shortest(grapheme) : std::nullopt;
     if (whole) {
-      result += whole->replacement;
+      result.append(whole->replacement);
       continue;
     }
     while (!grapheme.empty()) {
       const auto character = grapheme.substr(0, static_cast<size_t>(utf8_length(grapheme)));
       const auto match = map.shortest(character);
-      result += match ? match->replacement : character;
+      result.append(match ? match->replacement : character);
       grapheme.remove_prefix(character.size());
     }
   }
-  return result;
+  return std::move(result).release();
 }
 
 Expected<std::string> replace_matches(std::string_view text, const Pattern& pattern,
-                                      std::string_view to) {
-  std::string result;
+                                      std::string_view to, size_t most) {
+  Grown result(most);
   size_t done = 0;
   Pattern::Scratch scratch(text.size());
   LL_RETURN_IF_ERROR(pattern.for_each_match(text, scratch, [&](size_t begin, size_t end) {
-    result += text.substr(done, begin - done);
-    result += to;
+    result.append(text.substr(done, begin - done));
+    result.append(to);
     done = end;
   }));
-  result += text.substr(done);
-  return result;
+  result.append(text.substr(done));
+  return std::move(result).release();
 }
 
 }  // namespace
@@ -126,8 +152,8 @@ struct Normalizer::Step {
   std::optional<Pattern> pattern;    // of kReplacePattern
   std::optional<Charsmap> charsmap;  // of kCharsmap and kGraphemeCharsmap
 
-  // Nothing: the text stays as it is.
-  Expected<std::optional<std::string>> apply(std::string_view text, bool first) const {
+  // Nothing: the text stays as it is. `most`: bytes that the result may have.
+  Expected<std::optional<std::string>> apply(std::string_view text, bool first, size_t most) const {
     const std::string_view to = step.to;
     switch (step.kind) {
       case Kind::kNfc:
@@ -136,16 +162,14 @@ struct Normalizer::Step {
       case Kind::kNfkc:
         return to_nfkc(text);
       case Kind::kCharsmap:
-        return checked(map_characters(text, *charsmap));
+        return checked(map_characters(text, *charsmap, most));
       case Kind::kGraphemeCharsmap:
-        return checked(map_graphemes(text, *charsmap));
+        return checked(map_graphemes(text, *charsmap, most));
       case Kind::kReplace:
         if (text.find(step.from) == std::string_view::npos) return std::nullopt;
-        return replace_all(text, step.from, to);
-      case Kind::kReplacePattern: {
-        LL_ASSIGN(auto replaced, replace_matches(text, *pattern, to));
-        return std::optional(std::move(replaced));
-      }
+        return some(replace_all(text, step.from, to, most));
+      case Kind::kReplacePattern:
+        return some(replace_matches(text, *pattern, to, most));
       case Kind::kStripLeft:
         return std::string(text.substr(leading_space_bytes(text)));
       case Kind::kStripRight:
@@ -172,12 +196,18 @@ struct Normalizer::Step {
     return std::nullopt;
   }
 
-  static Expected<std::optional<std::string>> checked(std::string text) {
-    if (const auto at = find_invalid_utf8(text))
+  static Expected<std::optional<std::string>> some(Expected<std::string> text) {
+    if (!text) return tl::unexpected(std::move(text).error());
+    return std::optional(*std::move(text));
+  }
+
+  static Expected<std::optional<std::string>> checked(Expected<std::string> text) {
+    if (!text) return tl::unexpected(std::move(text).error());
+    if (const auto at = find_invalid_utf8(*text))
       return error(ErrorCode::kUnsupported,
                    "the tokenizer's charsmap leads to what is not UTF-8: {}",
-                   quote(std::string_view(text).substr(*at)));
-    return std::optional(std::move(text));
+                   quote(std::string_view(*text).substr(*at)));
+    return some(std::move(text));
   }
 };
 
@@ -199,8 +229,9 @@ Expected<Normalizer> Normalizer::create(const std::vector<NormalizeStep>& steps)
 
 Expected<std::string_view> Normalizer::apply(std::string_view text, bool first,
                                              std::string& storage) const {
+  const size_t most = most_bytes(text.size());
   for (const auto& step : steps_) {
-    LL_ASSIGN(auto changed, step->apply(text, first));
+    LL_ASSIGN(auto changed, step->apply(text, first, most));
     if (!changed) continue;
     storage = *std::move(changed);
     text = storage;

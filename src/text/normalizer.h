@@ -18,9 +18,9 @@ class Normalizer {
   static Expected<Normalizer> create(const std::vector<NormalizeStep>& steps);
 
   // All steps, in order, on the text between two special tokens; `first` where nothing stands
-  // before it. The result is `text` itself or lies in `storage`. REQUIRES: `text` is UTF-8. It
-  // stays UTF-8, unless a charsmap says otherwise. Errors: kInternal (a pattern ran into one of its
-  // limits), kUnsupported (a charsmap that leads to what is not UTF-8).
+  // before it. The result is `text` itself or lies in `storage`. REQUIRES: `text` is UTF-8; so is
+  // the result. Errors: kUnsupported (a pattern ran into one of its limits, a text that grows out
+  // of proportion, a charsmap that leads to what is not UTF-8).
   Expected<std::string_view> apply(std::string_view text, bool first, std::string& storage) const;
 
  private:

@@ -112,7 +112,8 @@ Status Pattern::for_each_match(
                          PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, context);
     if (code == PCRE2_ERROR_NOMATCH) break;
     if (code < 0)
-      return error(ErrorCode::kInternal, "split pattern {} on a text of {} bytes: {}",
+      return error(ErrorCode::kUnsupported,
+                   "split pattern {} on a text of {} bytes: {}; use a tokenizer without it",
                    quote(compiled_->source), text.size(), pcre2_message(code));
     const size_t begin = pcre2_get_ovector_pointer(data)[0];
     const size_t end = pcre2_get_ovector_pointer(data)[1];

@@ -35,7 +35,7 @@ class Pattern {
 
   // Calls on_match(begin, end) for each match in `text`, empty ones too, in order.
   // REQUIRES: `text` is UTF-8.
-  // Errors: kInternal (the matcher ran into one of its limits), kUnavailable (memory).
+  // Errors: kUnsupported (the matcher ran into one of its limits), kUnavailable (memory).
   Status for_each_match(std::string_view text, Scratch& scratch,
                         const std::function<void(size_t begin, size_t end)>& on_match) const;
 

@@ -20,7 +20,7 @@ class Pretokenizer {
   // Appends the pieces of `text` to `pieces`. None is empty; together they are `text`, but for what
   // a rule removes.
   // REQUIRES: `text` is UTF-8.
-  // Errors: kInternal (the matcher ran into one of its limits).
+  // Errors: kUnsupported (the matcher ran into one of its limits).
   Status split(std::string_view text, std::vector<std::string_view>& pieces) const;
 
  private:

@@ -154,6 +154,12 @@ TEST(Gguf, EachDefectIsNamed) {
        [](auto& b) { b.set_raw("a\n\x1b", 99, ""); }},
       {"alignment 0", kCorrupt, "'general.alignment' is 0",
        [](auto& b) { b.set_u32("general.alignment", 0); }},
+      {"alignment 1", kCorrupt, "'general.alignment' is 1, not a power of two from 8 on",
+       [](auto& b) { b.set_u32("general.alignment", 1); }},
+      {"alignment 3", kCorrupt, "'general.alignment' is 3, not a power of two",
+       [](auto& b) { b.set_u32("general.alignment", 3); }},
+      {"alignment 2^31", kCorrupt, "data offset 256 is no multiple of the alignment 2147483648",
+       [](auto& b) { b.set_u32("general.alignment", 1u << 31); }},
       {"alignment 24", kCorrupt, "'general.alignment' is 24, not a power of two",
        [](auto& b) { b.set_u32("general.alignment", 24); }},
       {"alignment text", kCorrupt, "'general.alignment' is string",
@@ -164,6 +170,8 @@ TEST(Gguf, EachDefectIsNamed) {
        [&](auto& b) {
          first(b).shape = {2, 2, 2, 2, 4};
        }},
+      {"nine dimensions", kCorrupt, "9 dimensions, not 1 to 4",
+       [&](auto& b) { first(b).shape = {2, 2, 2, 2, 2, 2, 2, 2, 4}; }},
       {"endless dimensions", kCorrupt, "4294967295 dimensions",
        [&](auto& b) {
          // One tensor whose rank is a lie; what the builder writes behind it is not reached.
@@ -181,6 +189,10 @@ TEST(Gguf, EachDefectIsNamed) {
        [&](auto& b) { first(b).shape = {1ull << 62}; }},
       {"weight type q8_K", kUnsupported, "weight type 15 (q8_K) is not read",
        [&](auto& b) { first(b).type = 15; }},
+      {"weight type mxfp4", kUnsupported, "weight type 39 (mxfp4) is not read",
+       [&](auto& b) { first(b).type = 39; }},
+      {"weight type 200", kUnsupported, "weight type 200 (unknown) is not read",
+       [&](auto& b) { first(b).type = 200; }},
       {"weight type unknown", kUnsupported, "weight type 4294967295 (unknown)",
        [&](auto& b) { first(b).type = UINT32_MAX; }},
       {"part of a block", kCorrupt, "no multiple of q4_0's block of 32",
@@ -203,6 +215,39 @@ TEST(Gguf, EachDefectIsNamed) {
     GgufBuilder builder = tiny::gguf();
     broken.damage(builder);
     expect_error(read(builder.build()), broken.code, broken.part);
+  }
+}
+
+// Every count, length, extent and offset at the sizes where arithmetic goes wrong. Nothing is
+// allocated for what the file cannot hold: these would be gigabytes.
+TEST(Gguf, NumbersThatNoFileCanHold) {
+  for (const uint64_t huge :
+       {1ull << 31, 1ull << 32, 1ull << 62, (1ull << 63) - 1, 1ull << 63, UINT64_MAX}) {
+    SCOPED_TRACE(huge);
+    const std::string text = fmt::to_string(huge);
+    const auto refused = [&](const std::string& part, auto damage) {
+      GgufBuilder builder = tiny::gguf();
+      damage(builder);
+      expect_error(read(builder.build()), ErrorCode::kCorrupt, part);
+    };
+    refused(text + " tensors do not fit", [&](auto& b) { b.tensor_count = huge; });
+    refused(text + " metadata entries do not fit", [&](auto& b) { b.entry_count = huge; });
+    refused("metadata 'x' needs " + text + " bytes",
+            [&](auto& b) { b.set_raw("x", 8, raw(huge)); });
+    for (const GgufType element : {GgufType::kU8, GgufType::kI64, GgufType::kString})
+      refused("'x' has " + text + " elements, more than the file can hold",
+              [&](auto& b) { b.set_raw("x", 9, b.array_start(element, huge)); });
+    refused("a metadata key needs " + text + " bytes", [&](auto& b) {
+      b.magic = "GGUF" + raw(3u) + raw(uint64_t{0}) + raw(uint64_t{1}) + raw(huge) +
+                std::string(64, '\0');
+    });
+    refused("a tensor's name needs " + text + " bytes", [&](auto& b) {
+      b.magic = "GGUF" + raw(3u) + raw(uint64_t{1}) + raw(uint64_t{0}) + raw(huge) +
+                std::string(64, '\0');
+    });
+    refused("'token_embd.weight'", [&](auto& b) { b.tensors[0].shape[1] = huge; });
+    refused("'token_embd.weight'", [&](auto& b) { b.tensors[0].shape = {8, 2, huge}; });
+    refused("'token_embd.weight'", [&](auto& b) { b.tensors[0].offset = huge; });
   }
 }
 

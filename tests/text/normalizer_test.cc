@@ -84,6 +84,23 @@ TEST(Charsmap, RefusesContradictions) {
   }
 }
 
+// Thirty steps that each double a text would make 2^30 bytes of every one.
+TEST(Normalizer, TextsThatGrowOutOfProportionAreRefused) {
+  for (const NormalizeStep::Kind kind :
+       {NormalizeStep::Kind::kReplace, NormalizeStep::Kind::kReplacePattern}) {
+    std::vector<NormalizeStep> steps;
+    for (int i = 0; i < 30; ++i) steps.push_back({kind, "a", "aa"});
+    const auto normalizer = Normalizer::create(steps);
+    ASSERT_TRUE(normalizer) << message_of(normalizer);
+    std::string storage;
+    const auto grown = normalizer->apply("aaa", true, storage);
+    ASSERT_FALSE(grown);
+    EXPECT_EQ(grown.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(grown.error().message.find("more than 4192 bytes"), std::string::npos);
+    EXPECT_EQ(*normalizer->apply("bbb", true, storage), "bbb");
+  }
+}
+
 TEST(Charsmap, BrokenUnitsReadNothingOutside) {
   std::mt19937 random(11);
   const std::string good = golden_charsmap();
