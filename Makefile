@@ -23,7 +23,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup demo test sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bench-ttft bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-fuzz demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bench-ttft bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -62,6 +62,19 @@ sanitize-thread: setup
 	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call run_ctest,build-tsan,-L unit)
 
+# What each fuzzer gets; FUZZERS names some of them, otherwise all run.
+FUZZ_SECONDS ?= 600
+FUZZ_CXX ?= clang++-19
+
+setup-fuzz: setup
+	@LOOSELEAF_SETUP_FUZZ=1 scripts/setup.sh
+
+fuzz: setup-fuzz ## fuzz the readers of files and requests, FUZZ_SECONDS (600) each; docs/testing.md
+	@$(configure) -B build-fuzz -DLOOSELEAF_FUZZ=ON -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) \
+	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 >/dev/null
+	@$(call compile,build-fuzz) --target fuzz_targets
+	@fuzz/run.sh build-fuzz $(FUZZ_SECONDS) $(FUZZERS)
+
 build-cuda-bench:
 	@command -v nvcc >/dev/null || { echo "make: the CUDA kernels need nvcc in PATH" >&2; exit 1; }
 	@$(configure) -B $(BUILD) -DLOOSELEAF_CUDA=ON >/dev/null
@@ -76,7 +89,7 @@ bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels
 bench-ttft: build ## time to first token by method, as in the README
 	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf
 
-sources = $$(find include src tests bench -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh')
+sources = $$(find include src tests bench fuzz -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh')
 fmt: ## format the sources
 	@$(CLANG_FORMAT) -i $(sources)
 
@@ -87,7 +100,7 @@ install: build ## install to PREFIX (/usr/local): command, library, headers, CMa
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean: ## remove what was built; the fetched model stays
-	@rm -rf $(BUILD) build-asan build-tsan
+	@rm -rf $(BUILD) build-asan build-tsan build-fuzz
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

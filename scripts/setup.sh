@@ -20,6 +20,8 @@ case "${ID:-} ${VERSION_ID:-}" in
          "${packages[*]} Boost >= 1.81 with JSON, then set LOOSELEAF_SKIP_SETUP=1" >&2
     exit 1 ;;
 esac
+# libFuzzer and a clang that compiles the standard library's ranges; Debian 13 and Ubuntu 24.04 name them the same.
+[ -n "${LOOSELEAF_SETUP_FUZZ:-}" ] && packages+=(clang-19 libclang-rt-19-dev llvm-19)
 [ -n "${LOOSELEAF_SKIP_SETUP:-}" ] && exit 0
 
 missing=()
