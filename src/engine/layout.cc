@@ -3,6 +3,8 @@
 #include <functional>
 #include <optional>
 
+#include "text/quote.h"
+
 namespace looseleaf {
 namespace {
 
@@ -33,7 +35,8 @@ Expected<std::string> substitute(const std::string& field, const std::string& pa
       return field_error(field, "the brace at byte {} is never closed", open);
     const std::string name = pattern.substr(open + 1, close - open - 1);
     const auto value = lookup(name);
-    if (!value) return field_error(field, "no value for the placeholder {{{}}}", name);
+    if (!value)
+      return field_error(field, "no value for the placeholder {}", quote("{" + name + "}"));
     out += *value;
     at = close + 1;
   }
@@ -48,9 +51,9 @@ Expected<Layout> resolve_layout(const std::variant<std::string, Layout>& layout,
   if (name == "qa" || (name == "auto" && !has_system_message)) return kQa;
   if (name == "plain" || name == "auto") return kPlain;
   return field_error("layout",
-                     "'{}' is not a layout; there are: qa, plain, or an object with "
+                     "{} is not a layout; there are: qa, plain, or an object with "
                      "intro, document, document_untitled, question",
-                     name);
+                     quote(name));
 }
 
 Expected<std::string> render_document(const Layout& layout, const Document& document) {

@@ -1,5 +1,6 @@
 #include "server/method_json.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/json_text.h"
@@ -26,6 +27,11 @@ Expected<std::string> option_text(const JsonField& field) {
 
 Status check_method(std::string_view method, const std::string& field) {
   if (method.empty()) return field_error(field, "must not be empty");
+  constexpr size_t kLongest = 256;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  if (method.size() > kLongest || std::ranges::any_of(method, is_control)) {
+    return field_error(field, "{} is not a method; see `looseleaf methods`", in_quotes(method));
+  }
   if (method.find("..") != std::string_view::npos) {
     return field_error(field, "{} is a sweep, which is for eval; give one number",
                        in_quotes(method));
@@ -52,6 +58,7 @@ Expected<std::string> read_method(const JsonField& field) {
     LL_ASSIGN(const std::string value, option_text(*object.take(key)));
     method += fmt::format(":{}={}", key, value);
   }
+  LL_RETURN_IF_ERROR(check_method(method, field.path()));
   return method;
 }
 
