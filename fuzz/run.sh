@@ -21,7 +21,7 @@ for name in "${names[@]}"; do
          -artifact_prefix="$build/findings/$name-" -print_final_stats=1 -verbosity=0)
   case $name in *_json) flags+=(-dict="$here/json.dict") ;; esac
   # Sanitizers stop at what they find; leaks are looked for at the end of the run.
-  if ! UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
+  if ! UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:quarantine_size_mb=64 \
       "$build/fuzz/fuzz_$name" "${flags[@]}" "$build/corpus/$name" "$build/seeds/$name" >"$log" 2>&1; then
     cat "$log" >&2
     echo "fuzz: $name: a finding; its input is $build/findings/$name-*" >&2

@@ -305,6 +305,18 @@ def test_a_refused_body(tmp_path):
     assert done.stdout == ""
 
 
+def test_auto_says_why_it_is_full(tmp_path):
+    """With dynamic NTK no chunk can be reused: who asks for reuse is refused, who asks for nothing is answered."""
+    model = str(Path(MODEL).parent / "llama_dynamic_hf")
+    path = write_lines(tmp_path / "body.json", {"prompt": [1, 2], "documents": [{"tokens": [3, 4]}], "max_tokens": 2})
+    done = looseleaf("run", model, "--request", path, "--json")
+    assert done.returncode == DONE
+    own = json.loads(done.stdout)["looseleaf"]
+    assert own["method"] == "full" and "dynamic NTK" in own["method_reason"]
+    assert done.stderr.startswith("looseleaf: warning: method auto is full here") and done.stderr.count("\n") == 1
+    assert_refused(looseleaf("run", model, "--request", path, "--method", "reuse"), REFUSED, "dynamic NTK")
+
+
 def test_requests_go_on_after_a_refused_one(tmp_path):
     good = {"question": "Why?", "documents": ["A text."], "max_tokens": 2, "ignore_eos": True}
     path = write_lines(tmp_path / "bodies.jsonl", good, "", good | {"temperature": "hot"}, "{",

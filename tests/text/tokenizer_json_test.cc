@@ -400,6 +400,23 @@ TEST(TokenizerJson, RefusesBrokenFiles) {
             std::string::npos);
 }
 
+// Merges whose result is one of their sides: each still takes one symbol away, so that they end.
+TEST(TokenizerJson, MergesInACircleEnd) {
+  json::object file = small_file();
+  json::object& model = file["model"].as_object();
+  model["vocab"].as_object()[""] = 300;
+  model["merges"] = json::array{json::array{"", "h"}, json::array{"h", ""}, json::array{"h", "e"}};
+  const auto spec = read(file);
+  ASSERT_TRUE(spec) << message_of(spec);
+  EXPECT_EQ(*make_tokenizer(*spec)->encode("hehh"), (std::vector<int32_t>{256, 'h', 'h'}));
+}
+
+TEST(TokenizerJson, IdsFarBeyondAnyVocabularyAreRefused) {
+  json::object file = small_file();
+  file["model"].as_object()["vocab"].as_object()["xy"] = 1 << 20;
+  EXPECT_NE(message_of(read(file)).find("'xy' has the id 1048576"), std::string::npos);
+}
+
 TEST(TokenizerJson, RefusesWhatIsNotJson) {
   const std::string deep = std::string(100'000, '[');
   for (const std::string_view text :
