@@ -221,8 +221,8 @@ TEST(Gguf, EachDefectIsNamed) {
 // Every count, length, extent and offset at the sizes where arithmetic goes wrong. Nothing is
 // allocated for what the file cannot hold: these would be gigabytes.
 TEST(Gguf, NumbersThatNoFileCanHold) {
-  for (const uint64_t huge :
-       {1ull << 31, 1ull << 32, 1ull << 62, (1ull << 63) - 1, 1ull << 63, UINT64_MAX}) {
+  for (const uint64_t huge : std::initializer_list<uint64_t>{
+           1ull << 31, 1ull << 32, 1ull << 62, (1ull << 63) - 1, 1ull << 63, UINT64_MAX}) {
     SCOPED_TRACE(huge);
     const std::string text = fmt::to_string(huge);
     const auto refused = [&](const std::string& part, auto damage) {
