@@ -187,7 +187,7 @@ TEST(Families, WindowsAreThoseOfTheConfiguration) {
   expect_error(mistral_folder().load("\"sliding_window\":0,"), kCorrupt, "sliding_window is 0");
   expect_error(mistral_folder().load("\"sliding_window\":-3,"), kCorrupt, "sliding_window is -3");
   expect_error(mistral_folder().load("\"sliding_window\":2147483648,"), kCorrupt,
-               "'sliding_window' is");
+               "sliding_window is");
 }
 
 TEST(Families, OthersAreRefusedByName) {

@@ -26,7 +26,8 @@ Expected<std::string_view> scaling_type(const ObjectReader& scaling) {
     return error(ErrorCode::kCorrupt, "{}: rope_type {} and type {} differ: keep one",
                  scaling.where(), quote(*new_name), quote(*old_name));
   if (!new_name && !old_name)
-    return error(ErrorCode::kCorrupt, "{}: 'rope_type' is missing", scaling.where());
+    return error(ErrorCode::kCorrupt, "{} is missing; fetch the file again",
+                 scaling.where("rope_type"));
   return new_name ? *new_name : *old_name;
 }
 
