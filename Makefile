@@ -23,7 +23,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup setup-fuzz demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bench-ttft bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-fuzz demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -77,11 +77,17 @@ fuzz: setup-fuzz ## fuzz the readers of files and requests, FUZZ_SECONDS (600) e
 
 build-cuda-bench:
 	@command -v nvcc >/dev/null || { echo "make: the CUDA kernels need nvcc in PATH" >&2; exit 1; }
-	@$(configure) -B $(BUILD) -DLOOSELEAF_CUDA=ON >/dev/null
+	@$(configure) -B $(BUILD) -DLOOSELEAF_CUDA=ON -DLOOSELEAF_TESTS=ON >/dev/null
 	@$(call compile,$(BUILD)) --target bench_attention
 
-test-cuda: build-cuda-bench ## the CUDA kernels against float64; needs a Hopper GPU
-	@$(BUILD)/bin/bench_attention --check
+test-cuda: build-cuda-bench ## the CUDA device and kernels against float64, golden models; needs a Hopper GPU
+	@$(call compile,$(BUILD)) --target looseleaf_cuda test_compute test_engine
+	@BIN=$(BUILD)/bin TESTS=$(BUILD)/tests scripts/test_cuda.sh
+
+bundle: ## a folder for a bare Ubuntu 24.04, and its archive
+	@$(configure) -B $(BUILD) >/dev/null
+	@$(call compile,$(BUILD)) --target looseleaf_bundled $$([ ! -e $(BUILD)/bin/looseleaf-cuda.so ] || echo looseleaf_cuda)
+	@scripts/bundle.sh $(BUILD) $(BUILD)/looseleaf-bundle
 
 bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels.md; needs a Hopper GPU
 	@$(BUILD)/bin/bench_attention $(BENCH_FLAGS)

@@ -1,4 +1,4 @@
-# The CUDA kernels and their bench; compiled for Hopper only (wgmma, bulk copies).
+# The CUDA device, as a module that programs open at run time, and the bench of its kernels.
 set(CMAKE_CUDA_ARCHITECTURES OFF)  # by hand: 90a, which older CMakes do not know
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc 12 and 13 have C++20
@@ -10,25 +10,50 @@ set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 find_package(CUDAToolkit REQUIRED)
 
 # Layouts are constexpr functions that host and kernels share.
-set(LOOSELEAF_CUDA_FLAGS -gencode arch=compute_90a,code=sm_90a --expt-relaxed-constexpr
-  -Xcompiler=-Wall,-Wextra)
+set(LOOSELEAF_CUDA_FLAGS --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra)
 if(LOOSELEAF_WERROR)
   list(APPEND LOOSELEAF_CUDA_FLAGS -Werror=all-warnings)
 endif()
+set(LOOSELEAF_HOPPER -gencode arch=compute_90a,code=sm_90a)
+# What needs no instruction of Hopper's own runs on Ampere and later, compiled by the driver at the first start.
+set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} -gencode arch=compute_80,code=compute_80)
 
-file(GLOB LOOSELEAF_CUDA_SOURCES CONFIGURE_DEPENDS src/compute/cuda/*.cu)
-add_library(looseleaf_cuda_kernels STATIC ${LOOSELEAF_CUDA_SOURCES})
-target_include_directories(looseleaf_cuda_kernels PUBLIC src)
+# The tensor-core kernels: the module calls them on Hopper only, the bench links them alone.
+set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_merge.cu
+  src/compute/cuda/attend_prefill.cu)
+add_library(looseleaf_cuda_kernels STATIC ${LOOSELEAF_HOPPER_SOURCES})
+target_include_directories(looseleaf_cuda_kernels PUBLIC src include)
 target_compile_options(looseleaf_cuda_kernels PRIVATE
-  "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS}>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS};${LOOSELEAF_HOPPER}>")
 target_link_libraries(looseleaf_cuda_kernels PUBLIC CUDA::cudart_static)
+
+# A few host sources are compiled again: the module takes no symbol from the program that opens it.
+file(GLOB LOOSELEAF_CUDA_SOURCES CONFIGURE_DEPENDS src/compute/cuda/*.cu src/compute/cuda/*.cc)
+foreach(source ${LOOSELEAF_HOPPER_SOURCES})
+  list(REMOVE_ITEM LOOSELEAF_CUDA_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+endforeach()
+add_library(looseleaf_cuda MODULE ${LOOSELEAF_CUDA_SOURCES}
+  src/base/thread_pool.cc src/compute/attend_plan.cc src/compute/kv_layout.cc)
+target_include_directories(looseleaf_cuda PRIVATE src include)
+target_compile_definitions(looseleaf_cuda PRIVATE LOOSELEAF_VERSION="${PROJECT_VERSION}")
+target_compile_options(looseleaf_cuda PRIVATE
+  "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS};${LOOSELEAF_ANY_GPU}>")
+target_link_libraries(looseleaf_cuda PRIVATE looseleaf_cuda_kernels fmt::fmt-header-only tl::expected
+  Threads::Threads CUDA::cudart_static CUDA::cublasLt)
+target_link_options(looseleaf_cuda PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+# Beside the programs, where their rpath finds it; CUDA's libraries where its packages put them.
+set_target_properties(looseleaf_cuda PROPERTIES PREFIX "" OUTPUT_NAME looseleaf-cuda
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin
+  BUILD_RPATH "$ORIGIN;/usr/local/cuda/lib64" INSTALL_RPATH "$ORIGIN;/usr/local/cuda/lib64")
 
 # Needs nothing but a driver where it runs, so that it can be copied to the machine with the GPU.
 file(GLOB LOOSELEAF_CUDA_BENCH_SOURCES CONFIGURE_DEPENDS bench/cuda/*.cu bench/cuda/*.cc)
 add_executable(bench_attention ${LOOSELEAF_CUDA_BENCH_SOURCES} src/compute/attend_plan.cc src/compute/prefill_plan.cc)
 target_compile_options(bench_attention PRIVATE
-  "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS}>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS};${LOOSELEAF_HOPPER}>")
 target_link_libraries(bench_attention PRIVATE looseleaf_cuda_kernels)
 target_link_options(bench_attention PRIVATE -static-libstdc++ -static-libgcc)
 set_target_properties(bench_attention PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+install(TARGETS looseleaf_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -25,14 +25,18 @@ namespace looseleaf {
 
 // What an engine is made with. Every default is the command line's.
 struct EngineOptions {
-  std::string device = "auto";   // cpu | auto
-  int threads = 0;               // 0: what the process may use (affinity and cgroup)
-  int context = 0;               // tokens a request may reach; 0: the model's
-  int64_t cache_bytes = 0;       // hard limit of all keys and values; 0: 40 % of RAM or cgroup
-  std::string kv_type = "auto";  // chunks: f32 | bf16 | f16 | q8_0; auto: f16, f32 when exact
-  std::string private_kv_type = "auto";  // text and generated tokens: the same names; auto: f32
-  bool exact = false;                    // compute and keep everything in f32
-  bool deterministic = false;            // same bits alone or after others, cold or warm
+  std::string device = "auto";  // cpu | cuda | auto: cuda where it works, else cpu
+  int threads = 0;              // 0: what the process may use (affinity and cgroup)
+  int context = 0;              // tokens a request may reach; 0: the model's
+  // Hard limit of all keys and values; 0: 40 % of RAM or cgroup, on a GPU 90 % of what weights
+  // leave
+  int64_t cache_bytes = 0;
+  // Chunks: f32 | bf16 | f16 | q8_0; auto: f16 (cpu), bf16 (cuda), f32 when exact
+  std::string kv_type = "auto";
+  // Text and generated tokens: the same names; auto: f32 (cpu), bf16 (cuda), f32 when exact
+  std::string private_kv_type = "auto";
+  bool exact = false;          // compute and keep everything in f32
+  bool deterministic = false;  // same bits alone or after others, cold or warm
 };
 
 // A text, or token ids where `tokens` is not empty. A document becomes one chunk.
@@ -165,8 +169,9 @@ struct CacheStats {
 class LOOSELEAF_EXPORT Engine {
  public:
   // `model`: a .gguf file, a folder in Hugging Face form, or hf:ORG/NAME[@REVISION], which is
-  // looked up in the local Hugging Face cache. Errors: kNotFound, kCorrupt, kUnsupported, kUsage
-  // (an option's value).
+  // looked up in the local Hugging Face cache. Errors: kNotFound, kCorrupt, kUnsupported (also: the
+  // device is not there), kUsage (an option's value), kUnavailable (the device's memory is too
+  // small).
   static Expected<Engine> load(const std::string& model, const EngineOptions& options = {});
 
   Engine(Engine&&) noexcept;
@@ -185,6 +190,10 @@ class LOOSELEAF_EXPORT Engine {
   Status pin(const std::string& chunk_id, bool pinned = true);
 
   CacheStats cache_stats() const;
+
+  // Why the device `auto` is the CPU although this build has another, or "".
+  std::string warning() const;
+
   void clear_cache();
 
   // Facts about model and engine as a JSON object: what `looseleaf inspect --json` prints.

@@ -31,9 +31,12 @@ Expected<KvPageRef> KvPool::allocate(const KvLayout& layout) {
           "needed; raise --cache-bytes or shorten the prompt",
           used_, limit_, bytes);
   }
-  LL_ASSIGN(DeviceMemory memory, device_.allocate(static_cast<size_t>(bytes)));
+  auto memory = device_.allocate_page(static_cast<size_t>(bytes));
+  // Pages of several sizes can leave gaps that are too small.
+  while (!memory && evict_one()) memory = device_.allocate_page(static_cast<size_t>(bytes));
+  if (!memory) return tl::unexpected(std::move(memory).error());
   used_ += bytes;
-  return std::make_shared<KvPage>(*this, std::move(memory), bytes);
+  return std::make_shared<KvPage>(*this, std::move(*memory), bytes);
 }
 
 }  // namespace looseleaf

@@ -47,7 +47,7 @@ void append_facts(std::string& out, const json::object& facts, size_t indent) {
 
 Status inspect(const InspectFlags& flags) {
   LL_RETURN_IF_ERROR(check_model(flags.model));
-  LL_ASSIGN(const Engine engine, Engine::load(flags.model.model, flags.model.engine));
+  LL_ASSIGN(const Engine engine, load_engine(flags.model));
   LL_ASSIGN(const json::value facts, parse_json(engine.describe()));
   if (flags.json) return write_output(write_json(facts) + '\n');
   std::string table;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cli/flag.h"
+#include "cli/output.h"
 #include "cli/size.h"
 #include "repair/method.h"
 #include "server/layout_json.h"
@@ -87,14 +88,17 @@ void add_engine_flags(CLI::App& app, ModelFlags& flags) {
         LL_ASSIGN(engine.cache_bytes, parse_size(text));
         return {};
       },
-      "Limit of all keys and values, e.g. 512M or 4G. Default: 40 % of the memory");
+      "Limit of all keys and values, e.g. 512M or 4G. Default: 40 % of the memory, on a GPU 90 % "
+      "of "
+      "what the weights leave");
   app.add_option("--kv-type", engine.kv_type,
                  "How chunks are kept: f32, bf16, f16 or q8_0. Default: auto")
       ->type_name("TYPE");
   app.add_option("--private-kv-type", engine.private_kv_type,
                  "The same for a request's own text and answer. Default: auto")
       ->type_name("TYPE");
-  app.add_option("--device", engine.device, "Where to compute: cpu or auto. Default: auto")
+  app.add_option("--device", engine.device,
+                 "Where to compute: cpu, cuda or auto, which is cuda where it works. Default: auto")
       ->type_name("NAME");
   add_integer(
       app, "--threads", [&](int64_t n) { engine.threads = static_cast<int>(n); }, 1, 1024,
@@ -108,6 +112,12 @@ Status check_model(const ModelFlags& flags) {
   if (!flags.model.empty()) return {};
   return error(ErrorCode::kUsage,
                "no MODEL given; name a .gguf file, a model folder or hf:ORG/NAME");
+}
+
+Expected<Engine> load_engine(const ModelFlags& flags) {
+  auto engine = Engine::load(flags.model, flags.engine);
+  if (engine && !engine->warning().empty()) print_warning(engine->warning());
+  return engine;
 }
 
 void add_request_flags(CLI::App& app, RequestFlags& flags) {

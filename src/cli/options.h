@@ -22,6 +22,9 @@ void add_engine_flags(CLI::App& app, ModelFlags& flags);
 // Errors: kUsage (no model was named).
 Status check_model(const ModelFlags& flags);
 
+// Loads it, and warns where `auto` could not take the GPU. Errors: those of Engine::load.
+Expected<Engine> load_engine(const ModelFlags& flags);
+
 struct RequestFlags {
   Request request;  // all that the flags below say; nothing that is asked
   std::optional<int> max_tokens;

@@ -97,7 +97,7 @@ Expected<AnswerStyle> answer_style(const RunFlags& flags) {
 // Everything that can be refused without the model is, before it is loaded.
 Expected<int> run_questions(const RunFlags& flags, const AnswerStyle& style) {
   LL_ASSIGN(const Questions questions, Questions::load(flags.questions, flags.request));
-  LL_ASSIGN(Engine engine, Engine::load(flags.model.model, flags.model.engine));
+  LL_ASSIGN(Engine engine, load_engine(flags.model));
   for (size_t k = 0; k < questions.size(); ++k) {
     ParsedRequest asked;
     asked.request = questions.request(k);
@@ -112,7 +112,7 @@ Expected<int> run_body(const RunFlags& flags, const AnswerStyle& style) {
             read_bodies(flags.body, false, {flags.request.request, flags.request.max_tokens}));
   const Body& body = bodies.front();
   if (!body.parsed) return tl::unexpected(with_place(body, body.parsed.error()));
-  LL_ASSIGN(Engine engine, Engine::load(flags.model.model, flags.model.engine));
+  LL_ASSIGN(Engine engine, load_engine(flags.model));
   const Expected<Answer> answer = ask(engine, body.parsed->request, style);
   if (!answer) return tl::unexpected(with_place(body, answer.error()));
   LL_RETURN_IF_ERROR(print_answer(*answer, *body.parsed, style));
@@ -123,7 +123,7 @@ Expected<int> run_body(const RunFlags& flags, const AnswerStyle& style) {
 Expected<int> run_bodies(const RunFlags& flags, const AnswerStyle& style) {
   LL_ASSIGN(const std::vector<Body> bodies,
             read_bodies(flags.bodies, true, {flags.request.request, flags.request.max_tokens}));
-  LL_ASSIGN(Engine engine, Engine::load(flags.model.model, flags.model.engine));
+  LL_ASSIGN(Engine engine, load_engine(flags.model));
   int code = kExitDone;
   for (const Body& body : bodies) {
     const Expected<Answer> answer = body.parsed ? ask(engine, body.parsed->request, style)

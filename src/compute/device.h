@@ -1,13 +1,17 @@
 // The device interface: the handful of operations that a pass is made of.
 //
-// Activations are float32, row-major, in the device's memory. Operations of one device run in the
-// order of the calls. Shapes are REQUIREd: a wrong one is a bug, not an error.
+// Activations are float32, row-major, in the device's memory; float pointers and `angles` point
+// there, and so do pages. Weights, bias and norm vectors are the host's, and loaded before. All
+// other spans are the host's and may go as soon as the call returns. Operations of one device run
+// in the order of the calls, and may still be running when a call returns: `wait` ends a pass.
+// Shapes are REQUIREd: a wrong one is a bug, not an error.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -17,8 +21,23 @@
 
 namespace looseleaf {
 
-// Memory of a device, 64-byte aligned; freed with the object.
-using DeviceMemory = std::unique_ptr<std::byte[], void (*)(std::byte*)>;
+class Device;
+
+// Memory of a device, 64-byte aligned; given back with the object, which the device outlives.
+struct DeviceRelease {
+  Device* device = nullptr;
+  void operator()(std::byte* memory) const;
+};
+using DeviceMemory = std::unique_ptr<std::byte[], DeviceRelease>;
+
+struct DeviceFacts {
+  std::string name;               // "cpu"
+  std::string hardware;           // "NVIDIA H200, 139.8 GiB"; "" where nothing is to be said
+  std::string numeric_path;       // "cpu-f32": devices of one path store the same bits
+  KvType kv_type = KvType::kF16;  // of chunks, and of private pages, where nobody chose
+  KvType private_kv_type = KvType::kF32;
+  bool f32 = true;  // products in float32 throughout
+};
 
 struct AttendArgs {
   int layer = 0;
@@ -52,13 +71,33 @@ struct GatherArgs {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;
+  virtual const DeviceFacts& facts() const = 0;
+  std::string_view name() const { return facts().name; }
 
+  // Brings weights to where products read them; what they point to outlives the device. Loading
+  // again what is there does nothing. Errors: kUnavailable (no memory), kUnsupported.
+  virtual Status load(const WeightMatrix& matrix) = 0;
+  virtual Status load(std::span<const float> vector) = 0;
+  // How loaded weights are held, for people: "bf16 211 (209 widened from q4_1)".
+  virtual std::string describe_weights() const = 0;
+
+  // Memory for pages, taken once, after loading and before the first page. bytes: all that pages
+  // may ever use; 0: what the device has to spare. Returns that limit. Errors: kUnavailable.
+  virtual Expected<int64_t> reserve_pages(int64_t bytes) = 0;
   // Errors: kUnavailable.
+  virtual Expected<DeviceMemory> allocate_page(size_t bytes) = 0;
+  // For scratch, outside passes. Errors: kUnavailable.
   virtual Expected<DeviceMemory> allocate(size_t bytes) = 0;
 
   // Copies bytes inside the device's memory; the ranges do not overlap.
   virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;
+  // From the host's memory, which may change as soon as the call returns.
+  virtual void upload(void* to, const void* from, size_t bytes) = 0;
+  // To the host's memory; there after `wait`.
+  virtual void download(void* to, const void* from, size_t bytes) = 0;
+  // Returns when all operations are done. Errors: kUnavailable: an operation since the last wait
+  // had no memory for its work, and what it and later ones wrote is to be thrown away.
+  virtual Status wait() = 0;
 
   // out[r] = row tokens[r] of the table. out: [rows, cols]
   virtual void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) = 0;
@@ -92,7 +131,13 @@ class Device {
   // Copies tokens' keys and values, keys turned to prompt positions. Source and target must differ
   // unless slot i is token i's own place (rotation in place).
   virtual void gather(const GatherArgs& args) = 0;
+
+ protected:
+  friend struct DeviceRelease;
+  virtual void release(std::byte* memory) = 0;  // of allocate or allocate_page
 };
+
+inline void DeviceRelease::operator()(std::byte* memory) const { device->release(memory); }
 
 // cos and sin of angle = position * frequency, computed in float64.
 // out: [2][frequencies.size()] cos, then sin

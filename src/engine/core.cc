@@ -1,7 +1,4 @@
 #include "engine/core.h"
-
-#include "compute/cpu/cpu_device.h"
-
 namespace looseleaf {
 namespace {
 
@@ -11,21 +8,21 @@ KvLayout layout_of(const ModelConfig& config, KvType type) {
 
 // Replicas exchange chunks by fingerprint, so all that changes stored bits is in it. The number
 // goes up when a new version stores other values.
-std::string numeric_path(const ResolvedOptions& options) {
-  return fmt::format("/cpu-f32{}/1", options.deterministic ? "-deterministic" : "");
+std::string numeric_path(const Device& device) {
+  return fmt::format("/{}/1", device.facts().numeric_path);
 }
 
 }  // namespace
 
 EngineCore::EngineCore(std::shared_ptr<const Model> model_in,
                        std::unique_ptr<const Tokenizer> tokenizer_in, std::string problem,
-                       const ResolvedOptions& options_in)
+                       const ResolvedOptions& options_in, std::unique_ptr<Device> device_in)
     : model(std::move(model_in)),
       tokenizer(std::move(tokenizer_in)),
       tokenizer_problem(std::move(problem)),
       options(options_in),
-      fingerprint(model->fingerprint + numeric_path(options)),
-      device(make_cpu_device({options.threads, options.deterministic})),
+      fingerprint(model->fingerprint + numeric_path(*device_in)),
+      device(std::move(device_in)),
       chunk_layout(layout_of(model->config, options.kv_type)),
       private_layout(layout_of(model->config, options.private_kv_type)),
       pool(*device, options.cache_bytes),

@@ -18,7 +18,7 @@ namespace looseleaf {
 struct ResolvedOptions {
   int threads = 1;
   int context = 0;
-  int64_t cache_bytes = 0;
+  int64_t cache_bytes = 0;  // of all pages
   KvType kv_type = KvType::kF16;
   KvType private_kv_type = KvType::kF32;
   bool exact = false;
@@ -42,7 +42,8 @@ struct EngineCore {
   Forward forward;
 
   EngineCore(std::shared_ptr<const Model> model, std::unique_ptr<const Tokenizer> tokenizer,
-             std::string tokenizer_problem, const ResolvedOptions& options);
+             std::string tokenizer_problem, const ResolvedOptions& options,
+             std::unique_ptr<Device> device);
 
   // How the positions of a prompt of this length become angles.
   std::shared_ptr<const RopeRegime> rope_for(int prompt_tokens) const {

@@ -87,6 +87,8 @@ std::string describe_engine(const EngineCore& core) {
       {"fingerprint", core.fingerprint},
       {"tokenizer", tokenizer_facts(core)},
       {"engine", json::object{{"device", core.device->name()},
+                              {"hardware", core.device->facts().hardware},
+                              {"weights", core.device->describe_weights()},
                               {"threads", core.options.threads},
                               {"context", core.options.context},
                               {"exact", core.options.exact},

@@ -2,9 +2,11 @@
 #include <mutex>
 
 #include "base/stopwatch.h"
+#include "compute/open_device.h"
 #include "engine/core.h"
 #include "engine/describe.h"
 #include "engine/generate.h"
+#include "engine/load_weights.h"
 #include "engine/options.h"
 #include "engine/self_test.h"
 #include "looseleaf/looseleaf.h"
@@ -14,11 +16,14 @@ namespace looseleaf {
 class Engine::Impl {
  public:
   Impl(std::shared_ptr<const Model> model, std::unique_ptr<const Tokenizer> tokenizer,
-       std::string tokenizer_problem, const ResolvedOptions& options)
-      : core(std::move(model), std::move(tokenizer), std::move(tokenizer_problem), options) {}
+       std::string tokenizer_problem, const ResolvedOptions& options, OpenedDevice opened)
+      : core(std::move(model), std::move(tokenizer), std::move(tokenizer_problem), options,
+             std::move(opened.device)),
+        warning(std::move(opened.warning)) {}
 
   std::mutex mutex;  // guards core: one request at a time
   EngineCore core;
+  const std::string warning;
 };
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -28,7 +33,12 @@ Engine::~Engine() = default;
 
 Expected<Engine> Engine::load(const std::string& path, const EngineOptions& options) {
   LL_ASSIGN(const std::shared_ptr<const Model> model, load_model(path));
-  LL_ASSIGN(const ResolvedOptions resolved, resolve_options(options, model->config));
+  LL_ASSIGN(OpenedDevice opened,
+            open_device(options.device, {options.threads, options.exact, options.deterministic}));
+  LL_ASSIGN(ResolvedOptions resolved,
+            resolve_options(options, model->config, opened.device->facts()));
+  LL_RETURN_IF_ERROR(load_weights(*model, *opened.device));
+  LL_ASSIGN(resolved.cache_bytes, opened.device->reserve_pages(resolved.cache_bytes));
   std::unique_ptr<const Tokenizer> tokenizer;
   std::string problem = model->tokenizer_problem;
   if (model->tokenizer) {
@@ -39,7 +49,8 @@ Expected<Engine> Engine::load(const std::string& path, const EngineOptions& opti
       problem = created.error().message;
     }
   }
-  auto impl = std::make_unique<Impl>(model, std::move(tokenizer), std::move(problem), resolved);
+  auto impl = std::make_unique<Impl>(model, std::move(tokenizer), std::move(problem), resolved,
+                                     std::move(opened));
   LL_RETURN_IF_ERROR(self_test(impl->core));
   return Engine(std::move(impl));
 }
@@ -74,6 +85,8 @@ CacheStats Engine::cache_stats() const {
       .evictions = core.pool.evictions(),
   };
 }
+
+std::string Engine::warning() const { return impl_->warning; }
 
 void Engine::clear_cache() {
   const std::lock_guard lock(impl_->mutex);

@@ -16,6 +16,7 @@ struct Forward::Scratch {
   float* gate;              // [rows, ffn]
   float* up;                // [rows, ffn]
   std::span<float> angles;  // [rows][2][rotary dims / 2]
+  float* logits;            // [outputs, vocab]
 
   std::vector<int32_t> positions;                // [rows]
   std::vector<KvSlot> slots;                     // [rows]
@@ -23,8 +24,7 @@ struct Forward::Scratch {
   std::vector<RowGroup> groups;
 };
 
-Forward::Forward(const Model& model, Device& device)
-    : model_(model), device_(device), memory_(nullptr, [](std::byte*) {}) {}
+Forward::Forward(const Model& model, Device& device) : model_(model), device_(device) {}
 
 std::vector<float> Forward::turn(const RopeRegime& rope, int shift) {
   std::vector<float> turn(2 * rope.frequencies.size());
@@ -32,22 +32,27 @@ std::vector<float> Forward::turn(const RopeRegime& rope, int shift) {
   return turn;
 }
 
-Expected<Forward::Scratch> Forward::scratch(size_t rows) {
+Expected<Forward::Scratch> Forward::scratch(size_t rows, size_t outputs) {
   const ModelConfig& c = model_.config;
   const auto hidden = static_cast<size_t>(c.hidden), ffn = static_cast<size_t>(c.ffn);
   const auto q = static_cast<size_t>(c.heads * c.head_dim);
   const auto kv = static_cast<size_t>(c.kv_heads * c.head_dim);
   const auto rotary = static_cast<size_t>(c.rope.dims);
-  const size_t row_floats = 2 * hidden + 2 * q + 2 * kv + 2 * ffn + rotary;
-  const size_t bytes = rows * row_floats * sizeof(float);
+  // Buffers begin at multiples of 256 bytes, for the fastest products.
+  const auto floats = [&](size_t count, size_t cols) { return (count * cols + 63) / 64 * 64; };
+  size_t bytes = floats(outputs, static_cast<size_t>(c.vocab)) * sizeof(float);
+  for (const size_t cols : {hidden, hidden, q, q, kv, kv, ffn, ffn, rotary})
+    bytes += floats(rows, cols) * sizeof(float);
   if (bytes > memory_bytes_) {
+    memory_.reset();  // two of them need not fit
+    memory_bytes_ = 0;
     LL_ASSIGN(memory_, device_.allocate(bytes));
     memory_bytes_ = bytes;
   }
   auto* next = reinterpret_cast<float*>(memory_.get());
   const auto take = [&](size_t cols) {
     float* buffer = next;
-    next += rows * cols;
+    next += floats(rows, cols);
     return buffer;
   };
   Scratch s{};
@@ -60,14 +65,16 @@ Expected<Forward::Scratch> Forward::scratch(size_t rows) {
   s.gate = take(ffn);
   s.up = take(ffn);
   s.angles = {take(rotary), rows * rotary};
+  s.logits = next;
   return s;
 }
 
 Status Forward::run(const Pass& pass, std::span<float> logits) {
   const ModelConfig& c = model_.config;
   const size_t rows = pass.rows.size();
-  LL_ASSIGN(Scratch s, scratch(rows));
+  LL_ASSIGN(Scratch s, scratch(rows, static_cast<size_t>(pass.outputs)));
   std::vector<int32_t> tokens(rows);
+  std::vector<float> angles(s.angles.size());
   s.group_rows.resize(pass.groups.size());
   for (size_t r = 0; r < rows; ++r) {
     const PassRow& row = pass.rows[r];
@@ -77,8 +84,9 @@ Status Forward::run(const Pass& pass, std::span<float> logits) {
     s.group_rows[static_cast<size_t>(row.group)].push_back(static_cast<int32_t>(r));
     const RopeRegime& rope = *pass.groups[static_cast<size_t>(row.group)].rope;
     rotary_angles(rope.frequencies, row.position, rope.attention_factor,
-                  s.angles.data() + r * static_cast<size_t>(c.rope.dims));
+                  angles.data() + r * static_cast<size_t>(c.rope.dims));
   }
+  device_.upload(s.angles.data(), angles.data(), angles.size() * sizeof(float));
   for (size_t g = 0; g < pass.groups.size(); ++g)
     s.groups.push_back({s.group_rows[g], pass.groups[g].uses});
 
@@ -86,9 +94,12 @@ Status Forward::run(const Pass& pass, std::span<float> logits) {
   for (int l = 0; l < c.layers; ++l) layer(l, pass, s);
   if (pass.outputs > 0) {
     device_.rms_norm(s.x, model_.output_norm, c.norm_eps, pass.outputs, s.normed);
-    device_.matmul(model_.output, {}, s.normed, pass.outputs, false, logits.data());
+    device_.matmul(model_.output, {}, s.normed, pass.outputs, false, s.logits);
+    device_.download(
+        logits.data(), s.logits,
+        static_cast<size_t>(pass.outputs) * static_cast<size_t>(c.vocab) * sizeof(float));
   }
-  return {};
+  return device_.wait();
 }
 
 void Forward::layer(int index, const Pass& pass, Scratch& s) {

@@ -16,7 +16,7 @@ class Forward {
   Forward(const Model& model, Device& device);
 
   // Runs the pass. logits: [pass.outputs, vocab].
-  // Errors: kUnavailable (no memory for scratch; nothing was written).
+  // Errors: kUnavailable (no memory for scratch; what the rows' slots hold is to be thrown away).
   Status run(const Pass& pass, std::span<float> logits);
 
   // cos and sin of the angles between positions `shift` apart: Segment::turn.
@@ -24,7 +24,7 @@ class Forward {
 
  private:
   struct Scratch;
-  Expected<Scratch> scratch(size_t rows);
+  Expected<Scratch> scratch(size_t rows, size_t outputs);
   void layer(int index, const Pass& pass, Scratch& s);
 
   const Model& model_;

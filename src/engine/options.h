@@ -7,8 +7,9 @@
 
 namespace looseleaf {
 
-// Errors: kUsage (a value that is no such thing or out of range), kUnsupported (a device that this
-// build does not have).
-Expected<ResolvedOptions> resolve_options(const EngineOptions& options, const ModelConfig& model);
+// cache_bytes 0 stays 0: the device says what it has. Errors: kUsage (a value that is no such thing
+// or out of range).
+Expected<ResolvedOptions> resolve_options(const EngineOptions& options, const ModelConfig& model,
+                                          const DeviceFacts& device);
 
 }  // namespace looseleaf

@@ -13,7 +13,9 @@ BINARY = os.environ.get("LOOSELEAF_BIN", "build/bin/looseleaf")
 MODEL = str(Path(os.environ.get("LOOSELEAF_GOLDEN_DIR", "tests/golden/models")) / "llama_f32.gguf")
 
 DONE, REFUSED, USAGE = 0, 1, 2
-ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("LOOSELEAF_ARG_")}
+# `auto` would warn where the GPU's module is built and no GPU is there.
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("LOOSELEAF_ARG_")} | {
+    "LOOSELEAF_ARG_DEVICE": "cpu"}
 THREE = ["--doc-text", "The first text.", "--doc-text", "A second one.", "--doc-text", "And a third."]
 
 

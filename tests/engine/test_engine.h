@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "compute/open_device.h"
 #include "engine/core.h"
+#include "engine/load_weights.h"
 #include "engine/options.h"
 #include "engine/prompt.h"
 
@@ -28,10 +31,18 @@ inline std::filesystem::path golden_dir() { return LOOSELEAF_GOLDEN_DIR; }
 inline std::unique_ptr<EngineCore> make_core(const std::filesystem::path& path,
                                              EngineOptions options) {
   auto model = value_of(load_model(path));
-  const auto resolved = value_of(resolve_options(options, model->config));
+  // LOOSELEAF_TEST_DEVICE=cuda runs the same tests there.
+  const char* device = std::getenv("LOOSELEAF_TEST_DEVICE");
+  if (options.device == "auto") options.device = device == nullptr ? "cpu" : device;
+  auto opened = value_of(
+      open_device(options.device, {options.threads, options.exact, options.deterministic}));
+  auto resolved = value_of(resolve_options(options, model->config, opened.device->facts()));
+  EXPECT_TRUE(load_weights(*model, *opened.device));
+  resolved.cache_bytes = value_of(opened.device->reserve_pages(resolved.cache_bytes));
   std::unique_ptr<const Tokenizer> tokenizer;
   if (model->tokenizer) tokenizer = value_of(Tokenizer::create(*model->tokenizer));
-  return std::make_unique<EngineCore>(model, std::move(tokenizer), "", resolved);
+  return std::make_unique<EngineCore>(model, std::move(tokenizer), "", resolved,
+                                      std::move(opened.device));
 }
 
 inline PromptPiece text_piece(std::vector<int32_t> tokens) { return {std::move(tokens), -1, ""}; }

@@ -3,28 +3,45 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/machine.h"
+
 namespace looseleaf {
 namespace {
 
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const CpuOptions& options)
-      : pool_(options.threads), deterministic_(options.deterministic) {}
+      : pool_(options.threads), deterministic_(options.deterministic) {
+    facts_.name = "cpu";
+    facts_.numeric_path = deterministic_ ? "cpu-f32-deterministic" : "cpu-f32";
+  }
 
-  std::string_view name() const override { return "cpu"; }
+  const DeviceFacts& facts() const override { return facts_; }
 
+  // Weights are read where the file maps them.
+  Status load(const WeightMatrix&) override { return {}; }
+  Status load(std::span<const float>) override { return {}; }
+  std::string describe_weights() const override { return "as stored"; }
+
+  Expected<int64_t> reserve_pages(int64_t bytes) override {
+    return bytes > 0 ? bytes : usable_memory() / 10 * 4;
+  }
+  Expected<DeviceMemory> allocate_page(size_t bytes) override { return allocate(bytes); }
   Expected<DeviceMemory> allocate(size_t bytes) override {
     const size_t rounded = (bytes + 63) / 64 * 64;
     void* memory = std::aligned_alloc(64, rounded == 0 ? 64 : rounded);
     if (memory == nullptr)
       return error(ErrorCode::kUnavailable, "out of memory: {} bytes for keys, values or scratch",
                    bytes);
-    return DeviceMemory(static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); });
+    return DeviceMemory(static_cast<std::byte*>(memory), DeviceRelease{this});
   }
 
   void copy(std::byte* to, const std::byte* from, size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
+  void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  Status wait() override { return {}; }
   void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) override {
     cpu_embed(pool_, table, tokens, out);
   }
@@ -50,8 +67,11 @@ class CpuDevice final : public Device {
   void gather(const GatherArgs& args) override { cpu_gather(pool_, args); }
 
  private:
+  void release(std::byte* memory) override { std::free(memory); }
+
   ThreadPool pool_;
   bool deterministic_;
+  DeviceFacts facts_;
 };
 
 }  // namespace

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# What tests can say on a machine with a GPU. BIN and TESTS name the folders of the programs.
+set -euo pipefail
+
+: "${BIN:?}" "${TESTS:?}"
+export LD_LIBRARY_PATH=$BIN${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+failed=0
+# Each operation, type and odd size, on this GPU and on the CPU.
+"$TESTS/test_compute" --gtest_brief=1 --gtest_filter='*Device*' || failed=1
+# Golden models: in float32 within the bound that the CPU is held to, in bf16 within its rounding.
+LOOSELEAF_TEST_DEVICE=cuda "$TESTS/test_engine" --gtest_brief=1 --gtest_filter='*Golden*' || failed=1
+# The tensor-core kernels alone.
+"$BIN/bench_attention_decode" --check || failed=1
+exit $failed

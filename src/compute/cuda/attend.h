@@ -1,0 +1,26 @@
+// The attention operation: which kernels a pass takes, and what they need.
+#pragma once
+
+#include "compute/cuda/decode_step.h"
+#include "compute/cuda/gpu.h"
+#include "compute/device.h"
+
+namespace looseleaf::cuda {
+
+class Attention {
+ public:
+  // `deterministic`: the kernel whose results do not depend on other requests of the pass.
+  Attention(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
+
+  void attend(const AttendArgs& args);
+
+ private:
+  void attend_general(const AttendArgs& args);
+
+  Gpu& gpu_;
+  bool deterministic_;
+  Staged description_, tiles_, merges_;
+  DecodeStep decode_step_;
+};
+
+}  // namespace looseleaf::cuda

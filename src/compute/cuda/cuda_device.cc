@@ -1,0 +1,194 @@
+// The CUDA device: the CPU's operations on one GPU, and what the module exports.
+#include <cstring>
+#include <unordered_map>
+
+#include "compute/cuda/attend.h"
+#include "compute/cuda/kernels.h"
+#include "compute/cuda/kv_kernels.h"
+#include "compute/cuda/products.h"
+#include "compute/cuda/weights.h"
+#include "compute/cuda_module.h"
+#include "compute/open_device.h"
+#include "compute/page_region.h"
+
+namespace looseleaf::cuda {
+namespace {
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(std::unique_ptr<Gpu> gpu, std::unique_ptr<Products> products,
+             const DeviceOptions& options)
+      : gpu_(std::move(gpu)),
+        products_(std::move(products)),
+        weights_(*gpu_, options.threads, options.exact),
+        attention_(*gpu_, options.deterministic) {
+    const cudaDeviceProp& properties = gpu_->properties();
+    facts_.name = "cuda";
+    facts_.hardware = fmt::format("{}, {:.1f} GiB", properties.name,
+                                  static_cast<double>(properties.totalGlobalMem) / (1 << 30));
+    facts_.numeric_path = fmt::format("cuda-{}{}", options.exact ? "f32" : "bf16",
+                                      options.deterministic ? "-deterministic" : "");
+    facts_.kv_type = facts_.private_kv_type = options.exact ? KvType::kF32 : KvType::kBF16;
+    facts_.f32 = options.exact;
+  }
+  ~CudaDevice() override { gpu_->synchronize(); }
+
+  const DeviceFacts& facts() const override { return facts_; }
+
+  Status load(const WeightMatrix& matrix) override { return weights_.load(matrix); }
+  Status load(std::span<const float> vector) override { return weights_.load(vector); }
+  std::string describe_weights() const override { return weights_.describe(); }
+
+  Expected<int64_t> reserve_pages(int64_t bytes) override {
+    gpu_->synchronize();
+    size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for free memory");
+    // A tenth is left for what passes need.
+    const auto taken = bytes > 0 ? static_cast<size_t>(bytes) : free / 10 * 9;
+    LL_ASSIGN(page_memory_, gpu_->memory(taken, "keys and values (--cache-bytes)"));
+    region_ = PageRegion(taken);
+    return static_cast<int64_t>(taken);
+  }
+  Expected<DeviceMemory> allocate_page(size_t bytes) override {
+    const auto at = region_.take((bytes + 255) / 256 * 256);
+    if (!at)
+      return error(ErrorCode::kUnavailable,
+                   "keys and values: no gap of {} bytes is left; raise --cache-bytes", bytes);
+    return DeviceMemory(pages() + *at, DeviceRelease{this});
+  }
+  Expected<DeviceMemory> allocate(size_t bytes) override {
+    LL_ASSIGN(Memory memory, gpu_->memory(bytes, "a pass"));
+    auto* data = static_cast<std::byte*>(memory.get());
+    scratch_.emplace(data, std::move(memory));
+    return DeviceMemory(data, DeviceRelease{this});
+  }
+
+  void copy(std::byte* to, const std::byte* from, size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, gpu_->stream()), "copying");
+  }
+  void upload(void* to, const void* from, size_t bytes) override { gpu_->upload(to, from, bytes); }
+  void download(void* to, const void* from, size_t bytes) override {
+    gpu_->download(to, from, bytes);
+  }
+  Status wait() override {
+    gpu_->synchronize();
+    if (!gpu_->failed()) return {};
+    return error(ErrorCode::kUnavailable, "{}", gpu_->take_failure());
+  }
+
+  void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) override {
+    const int32_t* staged = gpu_->stage(tokens);
+    if (gpu_->failed()) return;
+    cuda::embed(weights_.find(table), staged, static_cast<int>(tokens.size()), out, gpu_->stream());
+  }
+  void rms_norm(const float* x, std::span<const float> weight, float eps, int rows,
+                float* out) override {
+    if (gpu_->failed()) return;
+    cuda::rms_norm(x, weights_.find(weight), eps, rows, static_cast<int>(weight.size()), out,
+                   gpu_->stream());
+  }
+  void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
+              bool accumulate, float* y) override {
+    products_->multiply(weights_.find(w), weights_.find(bias), x, rows, accumulate, y);
+  }
+  void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
+              int rotary_dims, RopePairs pairs) override {
+    if (gpu_->failed()) return;
+    cuda::rotate(x, angles.data(), rows, heads, head_dim, rotary_dims, pairs, gpu_->stream());
+  }
+  void silu_multiply(float* gate, const float* up, int64_t count) override {
+    if (gpu_->failed()) return;
+    cuda::silu_multiply(gate, up, count, gpu_->stream());
+  }
+  void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
+    std::vector<GpuSlot> to;
+    std::vector<PageView> views;
+    std::vector<const KvLayout*> layouts;
+    for (const KvSlot& slot : slots)
+      to.push_back({slot.page, slot.slot, view_of(slot.layout, layouts, views)});
+    if (to.empty()) return;
+    const auto* staged = slots_.get(*gpu_, packed(views, to));
+    if (gpu_->failed()) return;
+    cuda::store(reinterpret_cast<const PageView*>(staged),
+                reinterpret_cast<const GpuSlot*>(staged + aligned(views)),
+                static_cast<int>(to.size()), views[0].kv_heads, layer, k, v, gpu_->stream());
+  }
+  void attend(const AttendArgs& args) override { attention_.attend(args); }
+  void gather(const GatherArgs& args) override {
+    std::vector<GpuMove> moves;
+    std::vector<PageView> views;
+    std::vector<const KvLayout*> layouts;
+    for (size_t i = 0; i < args.tokens.size(); ++i) {
+      const int32_t token = args.tokens[i];
+      const KvSlot& slot = args.slots[i];
+      moves.push_back({args.source->pages[static_cast<size_t>(token / kPageTokens)], slot.page,
+                       token % kPageTokens, slot.slot, view_of(slot.layout, layouts, views)});
+    }
+    if (moves.empty()) return;
+    const auto* staged = moves_.get(*gpu_, packed(views, moves));
+    const std::span<const float> turn = args.source->turn;
+    const float* turn_there = turn.empty() ? nullptr : gpu_->stage(turn);
+    if (gpu_->failed()) return;
+    cuda::gather(page_view(*args.source->layout), reinterpret_cast<const PageView*>(staged),
+                 reinterpret_cast<const GpuMove*>(staged + aligned(views)),
+                 static_cast<int>(moves.size()), args.layer, turn_there, args.rotary_dims,
+                 args.pairs, gpu_->stream());
+  }
+
+ private:
+  std::byte* pages() const { return static_cast<std::byte*>(page_memory_.get()); }
+
+  // Stream order makes it safe to give a page away while kernels still read it.
+  void release(std::byte* memory) override {
+    if (scratch_.erase(memory) == 0) region_.give_back(static_cast<size_t>(memory - pages()));
+  }
+
+  static int32_t view_of(const KvLayout* layout, std::vector<const KvLayout*>& layouts,
+                         std::vector<PageView>& views) {
+    for (size_t i = 0; i < layouts.size(); ++i)
+      if (*layouts[i] == *layout) return static_cast<int32_t>(i);
+    layouts.push_back(layout);
+    views.push_back(page_view(*layout));
+    return static_cast<int32_t>(views.size()) - 1;
+  }
+  static size_t aligned(const std::vector<PageView>& views) {
+    return (views.size() * sizeof(PageView) + 15) / 16 * 16;
+  }
+  // Views, then what refers to them.
+  template <class T>
+  static std::vector<std::byte> packed(const std::vector<PageView>& views,
+                                       const std::vector<T>& values) {
+    std::vector<std::byte> bytes(aligned(views) + values.size() * sizeof(T));
+    std::memcpy(bytes.data(), views.data(), views.size() * sizeof(PageView));
+    std::memcpy(bytes.data() + aligned(views), values.data(), values.size() * sizeof(T));
+    return bytes;
+  }
+
+  std::unique_ptr<Gpu> gpu_;
+  std::unique_ptr<Products> products_;
+  Weights weights_;
+  Attention attention_;
+  DeviceFacts facts_;
+  Memory page_memory_;
+  PageRegion region_;
+  std::unordered_map<std::byte*, Memory> scratch_;
+  Staged slots_, moves_;
+};
+
+Expected<std::unique_ptr<Device>> open(const DeviceOptions& options) {
+  LL_ASSIGN(auto gpu, Gpu::open());
+  LL_ASSIGN(auto products, Products::create(*gpu, options.deterministic));
+  return std::make_unique<CudaDevice>(std::move(gpu), std::move(products), options);
+}
+
+}  // namespace
+}  // namespace looseleaf::cuda
+
+#define LOOSELEAF_MODULE extern "C" __attribute__((visibility("default")))
+
+LOOSELEAF_MODULE const char* looseleaf_cuda_version() { return LOOSELEAF_VERSION; }
+LOOSELEAF_MODULE void looseleaf_cuda_open(
+    const looseleaf::DeviceOptions& options,
+    looseleaf::Expected<std::unique_ptr<looseleaf::Device>>* device) {
+  *device = looseleaf::cuda::open(options);
+}

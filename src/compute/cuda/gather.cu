@@ -1,0 +1,38 @@
+#include "compute/cuda/kv_codec.cuh"
+#include "compute/cuda/kv_kernels.h"
+#include "compute/cuda/rotary.cuh"
+
+namespace looseleaf::cuda {
+namespace {
+
+// A warp a token, head, and K or V. The row is read whole before it is written, so that a token may
+// go to its own place.
+__global__ void gather_kernel(PageView from, const PageView* views, const GpuMove* moves, int layer,
+                              const float* turn, int rotary_dims, RopePairs pairs) {
+  __shared__ float row[kMaxHeadDim];
+  const GpuMove move = moves[blockIdx.x];
+  const PageView to = views[move.to_view];
+  const int head = blockIdx.y, lane = threadIdx.x;
+  const bool value = blockIdx.z == 1;
+  const std::byte* piece = head_piece(from, move.from_page, layer, head, value);
+  for (int d = lane; d < from.head_dim; d += 32)
+    row[d] = load_element(from, piece, move.from_slot, d);
+  __syncwarp();
+  if (!value && turn != nullptr)
+    for (int j = lane; j < rotary_dims / 2; j += 32)
+      turn_pair(row, turn, j, rotary_dims, pairs, false);
+  __syncwarp();
+  store_row(to, head_piece(to, move.to_page, layer, head, value), move.to_slot, row, lane);
+}
+
+}  // namespace
+
+void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
+            const float* turn, int rotary_dims, RopePairs pairs, cudaStream_t stream) {
+  if (count == 0) return;
+  const dim3 grid(static_cast<unsigned>(count), static_cast<unsigned>(from.kv_heads), 2);
+  gather_kernel<<<grid, 32, 0, stream>>>(from, views, moves, layer, turn, rotary_dims, pairs);
+  launched("gathering keys and values");
+}
+
+}  // namespace looseleaf::cuda

@@ -1,0 +1,186 @@
+#include "compute/cuda/gpu.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace looseleaf::cuda {
+namespace {
+
+// What a pass describes to its kernels, and angles: a few MB at 128K tokens.
+constexpr size_t kRing = size_t{64} << 20;
+constexpr size_t kPiece = kRing / 4;  // of a longer copy
+constexpr int kExitBroken = 3;
+
+tl::unexpected<Error> unsupported(const std::string& reason) {
+  return error(ErrorCode::kUnsupported, "--device cuda: {}", reason);
+}
+
+double gib(size_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+}  // namespace
+
+void fatal(const char* what, const char* reason) {
+  std::fprintf(stderr,
+               "looseleaf: CUDA failed while %s: %s; what the GPU holds is lost, start again\n",
+               what, reason);
+  std::fflush(nullptr);
+  std::_Exit(kExitBroken);
+}
+
+void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) fatal(what, cudaGetErrorString(error));
+}
+
+void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS) fatal(what, cublasLtGetStatusString(status));
+}
+
+void FreeMemory::operator()(void* memory) const {
+  // A process that ends may have taken CUDA down before its last objects.
+  if (const cudaError_t error = cudaFree(memory); error != cudaErrorCudartUnloading)
+    check(error, "freeing memory");
+}
+
+Expected<std::unique_ptr<Gpu>> Gpu::open() {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found == cudaErrorInsufficientDriver) {
+    int driver = 0, needed = 0;
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&needed);
+    if (driver == 0) return unsupported("no NVIDIA driver is installed");
+    return unsupported(fmt::format("the NVIDIA driver is for CUDA {}.{}, and {}.{} is needed",
+                                   driver / 1000, driver % 1000 / 10, needed / 1000,
+                                   needed % 1000 / 10));
+  }
+  if (found != cudaSuccess || count == 0)
+    return unsupported(fmt::format(
+        "no GPU: {}", found == cudaSuccess ? "there is none" : cudaGetErrorString(found)));
+  auto gpu = std::unique_ptr<Gpu>(new Gpu);
+  LL_RETURN_IF_ERROR(gpu->start());
+  return gpu;
+}
+
+Status Gpu::start() {
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties_, 0); error != cudaSuccess)
+    return unsupported(cudaGetErrorString(error));
+  if (properties_.major < 8)
+    return unsupported(fmt::format("{} has compute capability {}.{}, and 8.0 (Ampere) is needed",
+                                   properties_.name, properties_.major, properties_.minor));
+  if (const cudaError_t error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+      error != cudaSuccess)
+    return unsupported(fmt::format("{}: {}", properties_.name, cudaGetErrorString(error)));
+  LL_ASSIGN(staged_, memory(kRing, "what passes consist of"));
+  if (cudaMallocHost(reinterpret_cast<void**>(&pinned_), kRing) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return error(ErrorCode::kUnavailable, "--device cuda: no {} bytes of host memory to pin",
+                 kRing);
+  }
+  check(cublasLtCreate(&blas_), "starting cuBLASLt");
+  return {};
+}
+
+Gpu::~Gpu() {
+  if (stream_ != nullptr) check(cudaStreamSynchronize(stream_), "finishing");
+  if (blas_ != nullptr) cublasLtDestroy(blas_);
+  if (pinned_ != nullptr) cudaFreeHost(pinned_);
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+}
+
+Expected<Memory> Gpu::memory(size_t bytes, const char* purpose) const {
+  void* memory = nullptr;
+  const cudaError_t result = cudaMalloc(&memory, std::max<size_t>(bytes, 1));
+  if (result == cudaSuccess) return Memory(memory);
+  if (result != cudaErrorMemoryAllocation) fatal("taking memory", cudaGetErrorString(result));
+  (void)cudaGetLastError();  // this one leaves nothing broken behind
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for free memory");
+  return error(
+      ErrorCode::kUnavailable,
+      "--device cuda: {:.2f} GiB for {} are not there: {:.2f} of {:.2f} GiB are free on {}",
+      gib(bytes), purpose, gib(free), gib(total), properties_.name);
+}
+
+void* Gpu::scratch(Shelf shelf, size_t bytes) {
+  if (failed()) return nullptr;
+  if (bytes <= shelf_bytes_[shelf]) return shelves_[shelf].get();
+  shelves_[shelf].reset();  // waits for the kernels that use it
+  shelf_bytes_[shelf] = 0;
+  auto memory = this->memory(bytes, "a pass");
+  if (!memory) {
+    fail(std::move(memory).error().message);
+    return nullptr;
+  }
+  shelves_[shelf] = std::move(*memory);
+  shelf_bytes_[shelf] = bytes;
+  return shelves_[shelf].get();
+}
+
+std::byte* Gpu::room(size_t bytes) {
+  const size_t at = (used_ + 255) / 256 * 256;
+  if (at + bytes > kRing) return nullptr;
+  used_ = at + bytes;
+  return pinned_ + at;
+}
+
+const std::byte* Gpu::stage(std::span<const std::byte> bytes) {
+  if (failed()) return nullptr;
+  std::byte* from = room(bytes.size());
+  if (from == nullptr) {
+    fail(fmt::format("--device cuda: a pass is described by more than {} bytes", kRing));
+    return nullptr;
+  }
+  std::memcpy(from, bytes.data(), bytes.size());
+  std::byte* to = static_cast<std::byte*>(staged_.get()) + (from - pinned_);
+  check(cudaMemcpyAsync(to, from, bytes.size(), cudaMemcpyHostToDevice, stream_),
+        "describing a pass");
+  return to;
+}
+
+void Gpu::upload(void* to, const void* from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kPiece) {
+    const size_t count = std::min(kPiece, bytes - at);
+    if (used_ + count + 256 > kRing) synchronize();
+    std::byte* pinned = room(count);
+    std::memcpy(pinned, static_cast<const std::byte*>(from) + at, count);
+    check(cudaMemcpyAsync(static_cast<std::byte*>(to) + at, pinned, count, cudaMemcpyHostToDevice,
+                          stream_),
+          "copying to the GPU");
+  }
+}
+
+void Gpu::download(void* to, const void* from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kPiece) {
+    const size_t count = std::min(kPiece, bytes - at);
+    if (used_ + count + 256 > kRing) synchronize();
+    std::byte* pinned = room(count);
+    check(cudaMemcpyAsync(pinned, static_cast<const std::byte*>(from) + at, count,
+                          cudaMemcpyDeviceToHost, stream_),
+          "copying from the GPU");
+    downloads_.push_back({static_cast<std::byte*>(to) + at, pinned, count});
+  }
+}
+
+void Gpu::synchronize() {
+  check(cudaStreamSynchronize(stream_), "computing");
+  for (const Download& d : downloads_) std::memcpy(d.to, d.pinned, d.bytes);
+  downloads_.clear();
+  used_ = 0;
+  ++epoch_;
+}
+
+void Gpu::fail(std::string reason) {
+  if (failure_.empty()) failure_ = std::move(reason);
+}
+
+const std::byte* Staged::get(Gpu& gpu, const std::vector<std::byte>& bytes) {
+  if (epoch_ == gpu.epoch() && there_ != nullptr && bytes == bytes_) return there_;
+  bytes_ = bytes;
+  there_ = gpu.stage(std::span<const std::byte>(bytes_));
+  epoch_ = gpu.epoch();
+  return there_;
+}
+
+}  // namespace looseleaf::cuda

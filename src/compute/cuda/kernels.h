@@ -1,0 +1,34 @@
+// The simple operations: one kernel a file. Pointers are the GPU's; all run in the given stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "compute/cuda/numbers.h"
+#include "model/rope.h"
+
+namespace looseleaf::cuda {
+
+// out: [count, table.cols]
+void embed(const GpuMatrix& table, const int32_t* tokens, int count, float* out,
+           cudaStream_t stream);
+
+// x, out: [rows, cols]; may be the same
+void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
+              cudaStream_t stream);
+
+// x: [rows, heads, head_dim] in place; angles: [rows][2][rotary_dims / 2]
+void rotate(float* x, const float* angles, int rows, int heads, int head_dim, int rotary_dims,
+            RopePairs pairs, cudaStream_t stream);
+
+void silu_multiply(float* gate, const float* up, int64_t count, cudaStream_t stream);
+
+// Rounds to nearest; f16 holds values beyond +-65504 at that.
+void narrow(const float* from, int64_t count, Number type, void* to, cudaStream_t stream);
+void widen_bf16(const void* from, int64_t count, float* to, cudaStream_t stream);
+
+// y = x, or y += where `accumulate`.
+void assign(const float* x, int64_t count, bool accumulate, float* y, cudaStream_t stream);
+
+}  // namespace looseleaf::cuda

@@ -1,0 +1,39 @@
+// A KvLayout as kernels see it: offsets without the host's tables.
+#pragma once
+
+#include <cstdint>
+
+#include "compute/cuda/page_layout.h"
+#include "compute/kv_layout.h"
+
+namespace looseleaf::cuda {
+
+struct PageView {
+  int64_t layer_bytes;    // K and V of all heads
+  int32_t head_bytes;     // one head's K or V
+  int32_t scales_offset;  // of q8_0, in a head's piece
+  int32_t kv_heads;
+  int32_t head_dim;
+  KvType type;
+  bool swizzled;  // page_layout.h; else rows of head_dim values one after the other
+};
+
+// bf16 heads that the tensor-core kernels know are stored as they want them.
+inline bool is_swizzled(const KvLayout& layout) {
+  return layout.type == KvType::kBF16 && (layout.head_dim == 64 || layout.head_dim == 128);
+}
+
+inline PageView page_view(const KvLayout& layout) {
+  return {layout.layer_bytes(),
+          static_cast<int32_t>(layout.head_bytes()),
+          static_cast<int32_t>(layout.scales_offset()),
+          layout.kv_heads,
+          layout.head_dim,
+          layout.type,
+          is_swizzled(layout)};
+}
+
+// Heads up to this size have kernels.
+inline constexpr int kMaxHeadDim = 256;
+
+}  // namespace looseleaf::cuda

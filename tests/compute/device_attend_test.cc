@@ -1,0 +1,257 @@
+// The attention operation of every device against its definition in float64: types x head sizes x
+// segments x stale bits x windows, fresh random inputs each run, outputs poisoned before.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "compute/cpu/cpu_device.h"
+#include "devices.h"
+
+namespace looseleaf {
+namespace {
+
+struct Shape {
+  const char* name;
+  int heads, kv_heads, head_dim, rotary_dims;
+  RopePairs pairs;
+};
+
+struct AttendCase {
+  KvType type;
+  Shape shape;
+  int window;
+  bool alibi;
+};
+
+constexpr Shape kShapes[] = {
+    {"Smol", 9, 3, 64, 64, RopePairs::kAdjacent},    {"Wide", 4, 1, 128, 128, RopePairs::kHalves},
+    {"Phi", 4, 4, 96, 96, RopePairs::kHalves},       {"Widest", 8, 1, 256, 64, RopePairs::kHalves},
+    {"Odd", 3, 3, 20, 12, RopePairs::kHalves},  // not a multiple of any vector; partial rotary
+    {"Eighty", 20, 1, 80, 32, RopePairs::kAdjacent}, {"Uneven", 2, 1, 33, 32, RopePairs::kHalves},
+    {"Tiny", 2, 1, 2, 2, RopePairs::kAdjacent},
+};
+constexpr KvType kTypes[] = {KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0};
+
+std::vector<AttendCase> all_cases() {
+  std::vector<AttendCase> cases;
+  for (const KvType type : kTypes)
+    for (const Shape& shape : kShapes)
+      for (const int window : {0, 1, 37})
+        for (const bool alibi : {false, true})
+          if (!alibi || window == 0) cases.push_back({type, shape, window, alibi});
+  return cases;
+}
+
+AttendArgs arguments(const Shape& shape) {
+  AttendArgs args;
+  args.heads = shape.heads;
+  args.kv_heads = shape.kv_heads;
+  args.head_dim = shape.head_dim;
+  args.scale = 1 / std::sqrt(static_cast<float>(shape.head_dim));
+  args.rotary_dims = shape.rotary_dims;
+  args.pairs = shape.pairs;
+  return args;
+}
+
+std::vector<double> some_frequencies(int rotary_dims) {
+  std::vector<double> frequencies(static_cast<size_t>(rotary_dims / 2));
+  for (size_t j = 0; j < frequencies.size(); ++j) frequencies[j] = std::pow(0.3, double(j));
+  return frequencies;
+}
+
+class DeviceAttend : public DeviceTest<AttendCase> {};
+
+// Header, two bindings of one chunk (one with stale tokens), an overlay with counts by layer, a
+// gathered segment with a limit, and the rows' own text; two groups that see different parts.
+TEST_P(DeviceAttend, MatchesTheReference) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  const auto& [type, shape, window, alibi] = param();
+  constexpr int kLayers = 2;
+  const KvLayout chunk_layout{type, kLayers, shape.kv_heads, shape.head_dim};
+  const KvLayout text_layout{KvType::kF32, kLayers, shape.kv_heads, shape.head_dim};
+  const std::vector<double> frequencies = some_frequencies(shape.rotary_dims);
+  BothSegments header(*device_, text_layout, 5, random_),
+      chunk(*device_, chunk_layout, 70, random_);
+  BothSegments overlay(*device_, text_layout, 40, random_);
+  BothSegments gathered(*device_, text_layout, 33, random_);
+  BothSegments own(*device_, text_layout, 67, random_);
+  chunk.bind(90000, frequencies, 90000);
+  const std::vector<float> far_turn(chunk.segment.turn.begin(), chunk.segment.turn.end());
+  std::array<Segment, 2> far = {chunk.on_host(), chunk.on_device()};  // a second binding
+  for (Segment& segment : far) segment.turn = far_turn;
+  chunk.make_stale(0.4, random_);
+  chunk.bind(5, frequencies, 5);
+
+  std::uniform_int_distribution<int> anywhere(0, 90100);
+  const auto scattered = [&](int count) {
+    std::vector<int32_t> positions(static_cast<size_t>(count));
+    for (int32_t& p : positions) p = anywhere(random_);
+    return positions;
+  };
+  overlay.set_positions(scattered(40));
+  overlay.set_counts({40, 21});
+  gathered.set_positions(scattered(33));
+  own.segment.position = 90070;
+
+  constexpr int kRows = 70;
+  std::vector<int32_t> positions(kRows);
+  for (int r = 0; r < kRows; ++r) positions[static_cast<size_t>(r)] = 90070 + (r * 37) % 67;
+  positions[3] = 12;  // inside the first binding
+  positions[4] = -1;  // sees nothing
+  std::vector<int32_t> even, odd;
+  for (int r = 0; r < kRows; ++r) (r % 3 == 0 ? odd : even).push_back(r);
+  const std::vector<SegmentUse> all = {{0}, {1}, {2}, {3}, {4, 45000}, {5}};
+  const std::vector<SegmentUse> some = {{1}, {3, 70000}, {5}};
+  const std::vector<RowGroup> groups = {{even, all}, {odd, some}};
+
+  AttendArgs args = arguments(shape);
+  args.window = window;
+  args.groups = groups;
+  args.positions = positions;
+  std::vector<float> slopes(static_cast<size_t>(shape.heads));
+  for (size_t h = 0; h < slopes.size(); ++h) slopes[h] = std::pow(0.5f, static_cast<float>(h + 1));
+  if (alibi) args.alibi = slopes;
+  const size_t row_heads = size_t{kRows} * static_cast<size_t>(shape.heads);
+  const auto values = row_heads * static_cast<size_t>(shape.head_dim);
+  const std::vector<float> query = random_floats(values, random_);
+  const DeviceFloats query_there(*device_, query);
+
+  for (int layer = 0; layer < kLayers; ++layer) {
+    args.layer = layer;
+    args.active = layer == 0 ? kRows : 41;
+    const float poison = std::numeric_limits<float>::quiet_NaN();
+    const DeviceFloats out_there(*device_, std::vector<float>(values, poison));
+    const DeviceFloats lse_there(*device_, std::vector<float>(row_heads, poison));
+    const auto segments = [&](bool host) {
+      std::vector<Segment> list;
+      for (const BothSegments* s : {&header, &chunk})
+        list.push_back(host ? s->on_host() : s->on_device());
+      list.push_back(far[host ? 0 : 1]);
+      for (const BothSegments* s : {&overlay, &gathered, &own})
+        list.push_back(host ? s->on_host() : s->on_device());
+      return list;
+    };
+    const std::vector<Segment> on_host = segments(true), on_device = segments(false);
+    args.segments = on_device;
+    args.query = query_there.data();
+    args.out = out_there.data();
+    args.lse = lse_there.data();
+    device_->attend(args);
+    const std::vector<float> out = out_there.read(), lse = lse_there.read();
+    std::vector<double> expected(values), expected_lse(row_heads);
+    args.segments = on_host;
+    args.query = query.data();
+    attend_reference(args, expected.data(), expected_lse.data());
+    // Scores are sums of head_dim products of normals, a few units large, in float32; a score's
+    // error enters exp() as a relative error. Values are normals.
+    const double tolerance = 64 * 6e-8 * std::sqrt(shape.head_dim) + (alibi ? 3e-3 : 2e-5);
+    for (int r = 0; r < kRows; ++r)
+      for (int h = 0; h < shape.heads; ++h) {
+        const auto at = static_cast<size_t>(r * shape.heads + h);
+        if (r >= args.active) {
+          ASSERT_TRUE(std::isnan(lse[at])) << "an inactive row was written: " << r;
+          continue;
+        }
+        if (std::isinf(expected_lse[at])) {
+          ASSERT_EQ(lse[at], expected_lse[at]) << "row " << r;
+        } else {
+          ASSERT_NEAR(lse[at], expected_lse[at], tolerance) << "row " << r << " head " << h;
+        }
+        for (int d = 0; d < shape.head_dim; ++d) {
+          const size_t i = at * static_cast<size_t>(shape.head_dim) + static_cast<size_t>(d);
+          ASSERT_NEAR(out[i], expected[i], tolerance) << "row " << r << " head " << h;
+        }
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceAttend,
+                         testing::Combine(testing::ValuesIn(kDevices),
+                                          testing::ValuesIn(all_cases())),
+                         [](const auto& info) {
+                           const auto& [device, c] = info.param;
+                           return std::string(device) + "_" + std::string(kv_type_name(c.type)) +
+                                  c.shape.name + "Window" + std::to_string(c.window) +
+                                  (c.alibi ? "Alibi" : "");
+                         });
+
+// One new row a request over long segments: what decode is. Some devices cut the keys into parts,
+// and take another kernel for bf16.
+class DeviceDecode : public DeviceTest<std::tuple<KvType, int>> {};
+
+TEST_P(DeviceDecode, MatchesTheReferenceAloneAndAmongOthers) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  const auto [type, dim] = param();
+  const Shape shape{"", 8, 2, dim, dim, RopePairs::kHalves};
+  const KvLayout layout{type, 2, shape.kv_heads, dim};
+  const std::vector<double> frequencies = some_frequencies(dim);
+  BothSegments hot(*device_, layout, 1100, random_), cold(*device_, layout, 77, random_);
+  BothSegments text(*device_, layout, 1, random_), other_text(*device_, layout, 45, random_);
+  hot.bind(7, frequencies, 7);
+  const std::vector<float> far_turn = [&] {
+    std::vector<float> turn(frequencies.size() * 2);
+    rotary_angles(frequencies, 2000, 1.0, turn.data());
+    return turn;
+  }();
+  cold.bind(1107, frequencies, 1107);
+  text.segment.position = 1184;
+  other_text.segment.position = 3100;
+  const auto segments = [&](bool host) {
+    std::vector<Segment> list;
+    for (const BothSegments* s : {&hot, &cold, &text, &hot, &other_text})
+      list.push_back(host ? s->on_host() : s->on_device());
+    list[3].position = 2000;
+    list[3].turn = far_turn;
+    return list;
+  };
+  const std::vector<Segment> on_host = segments(true), on_device = segments(false);
+  const std::vector<int32_t> positions = {1184, 3144, 5};  // the last sees nothing
+  const std::vector<int32_t> rows[3] = {{0}, {1}, {2}};
+  const std::vector<SegmentUse> uses[3] = {{{0}, {1}, {2}}, {{3}, {4}}, {}};
+  const std::vector<RowGroup> groups = {{rows[0], uses[0]}, {rows[1], uses[1]}, {rows[2], uses[2]}};
+  const size_t values = 3 * 8 * static_cast<size_t>(dim);
+  const std::vector<float> query = random_floats(values, random_);
+  const DeviceFloats query_there(*device_, query);
+  AttendArgs args = arguments(shape);
+  args.layer = 1;
+  args.groups = groups;
+  args.positions = positions;
+  args.active = 3;
+  std::vector<double> expected(values), lse(3 * 8);
+  args.segments = on_host;
+  args.query = query.data();
+  attend_reference(args, expected.data(), lse.data());
+
+  args.segments = on_device;
+  args.query = query_there.data();
+  const auto run = [&](std::span<const RowGroup> which) {
+    const DeviceFloats out(*device_, std::vector<float>(values, std::nanf("")));
+    args.groups = which;
+    args.out = out.data();
+    device_->attend(args);
+    return out.read();
+  };
+  const std::vector<float> together = run(groups);
+  // bf16 heads of 64 and 128 may be multiplied in bf16; values are means of many normals.
+  const double tolerance = type == KvType::kBF16 && dim % 64 == 0 ? 8e-3 : 3e-5;
+  for (size_t i = 0; i < values; ++i) ASSERT_NEAR(together[i], expected[i], tolerance) << i;
+  const std::vector<float> alone = run(std::span(groups).subspan(1, 1));
+  const size_t row = 8 * static_cast<size_t>(dim);
+  for (size_t i = row; i < 2 * row; ++i) ASSERT_NEAR(alone[i], together[i], tolerance) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceDecode,
+                         testing::Combine(testing::ValuesIn(kDevices),
+                                          testing::Combine(testing::ValuesIn(kTypes),
+                                                           testing::Values(64, 128, 96))),
+                         [](const auto& info) {
+                           const auto& [device, c] = info.param;
+                           return std::string(device) + "_" +
+                                  std::string(kv_type_name(std::get<0>(c))) +
+                                  std::to_string(std::get<1>(c));
+                         });
+
+}  // namespace
+}  // namespace looseleaf

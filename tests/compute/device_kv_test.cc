@@ -1,0 +1,103 @@
+// Storing and moving keys and values on every device: the same stored values as the CPU's codec.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "compute/cpu/rotary.h"
+#include "devices.h"
+
+namespace looseleaf {
+namespace {
+
+class DeviceKv : public DeviceTest<KvType> {
+ protected:
+  // All tokens of a layer as floats, brought to f32 pages, which lie the same on every device.
+  // [count][K, V][kv_heads][head_dim]
+  std::vector<float> read(const BothSegments& from, const Segment& source, int layer,
+                          int rotary_dims, RopePairs pairs) {
+    const KvLayout stored = *source.layout;
+    const KvLayout plain{KvType::kF32, stored.layers, stored.kv_heads, stored.head_dim};
+    BothSegments target(*device_, plain, source.count, random_);
+    std::vector<int32_t> tokens(static_cast<size_t>(source.count));
+    std::iota(tokens.begin(), tokens.end(), 0);
+    std::vector<KvSlot> slots;
+    for (const int32_t t : tokens) slots.push_back(target.slot(t));
+    Segment there = from.on_device();
+    there.turn = source.turn;
+    device_->gather({layer, rotary_dims, pairs, &there, tokens, slots});
+    std::vector<float> values;
+    for (const int32_t t : tokens) {
+      std::vector<std::byte> page(static_cast<size_t>(plain.page_bytes()));
+      device_->download(page.data(), target.slot(t).page, page.size());
+      EXPECT_TRUE(device_->wait());
+      append(plain, page.data(), layer, t % kPageTokens, values);
+    }
+    return values;
+  }
+  static void append(const KvLayout& layout, const std::byte* page, int layer, int slot,
+                     std::vector<float>& values) {
+    std::vector<float> row(static_cast<size_t>(layout.head_dim));
+    for (const bool value : {false, true})
+      for (int head = 0; head < layout.kv_heads; ++head) {
+        load_kv(layout,
+                page + (value ? layout.value_offset(layer, head) : layout.key_offset(layer, head)),
+                slot, 1, row.data());
+        values.insert(values.end(), row.begin(), row.end());
+      }
+  }
+};
+
+TEST_P(DeviceKv, StoresTheSameValuesAsTheCodec) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  for (const int dim : {2, 20, 33, 64, 96, 128, 256}) {
+    const KvLayout layout{param(), 2, 2, dim};
+    const BothSegments data(*device_, layout, 37, random_);
+    const Segment host = data.on_host();
+    const std::vector<float> got = read(data, host, 1, 0, RopePairs::kHalves);
+    std::vector<float> expected;
+    for (int t = 0; t < 37; ++t)
+      append(layout, host.pages[static_cast<size_t>(t / kPageTokens)], 1, t % kPageTokens,
+             expected);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], expected[i]) << "size " << dim;
+  }
+}
+
+TEST_P(DeviceKv, GatherTurnsKeysOnly) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kAdjacent})
+    for (const int dim : {24, 128}) {
+      const KvLayout layout{param(), 2, 3, dim};
+      BothSegments data(*device_, layout, 40, random_);
+      std::vector<double> frequencies(10);  // 20 dimensions turn
+      for (size_t j = 0; j < frequencies.size(); ++j) frequencies[j] = std::pow(0.4, double(j));
+      data.bind(1234, frequencies, 1234);
+      const Segment host = data.on_host();
+      const std::vector<float> got = read(data, host, 0, 20, pairs);
+      std::vector<float> expected;
+      for (int t = 0; t < 40; ++t) {
+        append(layout, host.pages[static_cast<size_t>(t / kPageTokens)], 0, t % kPageTokens,
+               expected);
+        const size_t begin = expected.size() - 6 * static_cast<size_t>(dim);
+        for (size_t head = 0; head < 3; ++head)
+          turn_head<Turn::kForward>(expected.data() + begin + head * static_cast<size_t>(dim),
+                                    host.turn.data(), 20, pairs);
+      }
+      for (size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], expected[i], 1e-6 * (1 + std::abs(expected[i]))) << i;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, DeviceKv,
+                         testing::Combine(testing::ValuesIn(kDevices),
+                                          testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16,
+                                                          KvType::kQ8_0)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "_" +
+                                  std::string(kv_type_name(std::get<1>(info.param)));
+                         });
+
+}  // namespace
+}  // namespace looseleaf

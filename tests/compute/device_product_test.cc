@@ -1,0 +1,230 @@
+// Products and the simple operations of every device against float64, over every weight type and
+// odd sizes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "devices.h"
+#include "random_matrix.h"
+
+namespace looseleaf {
+namespace {
+
+// Weights are found by their address, so each test has a device of its own.
+class DeviceProduct : public testing::TestWithParam<std::tuple<const char*, const WeightType*>> {
+ protected:
+  // Null after GTEST_SKIP.
+  std::unique_ptr<Device> open(DeviceOptions options) {
+    std::string reason;
+    auto device = open_test_device(std::get<0>(GetParam()), options, 1 << 20, reason);
+    if (device == nullptr) skip(reason);
+    return device;
+  }
+  void skip(const std::string& reason) { GTEST_SKIP() << reason; }
+  const WeightType& type() const { return *std::get<1>(GetParam()); }
+
+  std::mt19937 random_{std::random_device{}()};
+};
+
+TEST_P(DeviceProduct, MatchesFloat64) {
+  for (const bool exact : {true, false}) {
+    const auto device = open({.exact = exact});
+    if (device == nullptr) return;
+    // Where a device rounds both factors of a product to bf16, each costs half of 2^-8.
+    const double rounding = device->facts().f32 ? 0 : 0x1p-8 + 0x1p-18;
+    std::vector<std::unique_ptr<RandomMatrix>> matrices;  // outlive the device's copies
+    std::vector<std::vector<float>> biases;
+    for (const int64_t cols : column_counts(type()))
+      for (const int64_t outputs : {1, 3, 33, 70, 256}) {
+        matrices.push_back(std::make_unique<RandomMatrix>(type(), outputs, cols, random_));
+        const WeightMatrix& w = matrices.back()->matrix;
+        biases.push_back(random_floats(static_cast<size_t>(outputs), random_));
+        const std::vector<float>& bias = biases.back();
+        ASSERT_TRUE(device->load(w));
+        ASSERT_TRUE(device->load(std::span<const float>(bias)));
+        std::vector<float> weights(static_cast<size_t>(outputs * cols));
+        for (int64_t r = 0; r < outputs; ++r) w.dequantize_row(r, weights.data() + r * cols);
+        for (const int rows : {1, 3, 16, 37, 130}) {
+          const std::vector<float> x = random_floats(static_cast<size_t>(rows * cols), random_);
+          const DeviceFloats x_there(*device, x);
+          for (const bool accumulate : {false, true})
+            for (const bool biased : {false, true}) {
+              const DeviceFloats y_there(*device,
+                                         std::vector<float>(static_cast<size_t>(rows * outputs),
+                                                            accumulate ? 2.0f : std::nanf("")));
+              device->matmul(w, biased ? std::span<const float>(bias) : std::span<const float>(),
+                             x_there.data(), rows, accumulate, y_there.data());
+              const std::vector<float> y = y_there.read();
+              for (int r = 0; r < rows; ++r)
+                for (int64_t o = 0; o < outputs; ++o) {
+                  double sum = 0, magnitude = 0;
+                  for (int64_t i = 0; i < cols; ++i) {
+                    const double product = double{x[static_cast<size_t>(r * cols + i)]} *
+                                           weights[static_cast<size_t>(o * cols + i)];
+                    sum += product;
+                    magnitude += std::abs(product);
+                  }
+                  const double expected = sum + (biased ? bias[static_cast<size_t>(o)] : 0.0f) +
+                                          (accumulate ? 2.0 : 0.0);
+                  // The worst case of a float32 sum of `cols` products in any order.
+                  const double bound = (magnitude + 4) * static_cast<double>(cols) *
+                                           std::numeric_limits<float>::epsilon() +
+                                       magnitude * rounding;
+                  ASSERT_NEAR(y[static_cast<size_t>(r * outputs + o)], expected, bound)
+                      << rows << " x " << outputs << " x " << cols << (exact ? " exact" : "");
+                }
+            }
+        }
+      }
+  }
+}
+
+TEST_P(DeviceProduct, DeterministicRowsDoNotDependOnTheirNumber) {
+  const auto device = open({.deterministic = true});
+  if (device == nullptr) return;
+  const int64_t cols = type().block > 32 ? type().block : 192;
+  const RandomMatrix w(type(), 45, cols, random_);
+  ASSERT_TRUE(device->load(w.matrix));
+  const std::vector<float> x = random_floats(static_cast<size_t>(140 * cols), random_);
+  const DeviceFloats x_there(*device, x), together_there(*device, 140 * 45);
+  device->matmul(w.matrix, {}, x_there.data(), 140, false, together_there.data());
+  const std::vector<float> together = together_there.read();
+  for (const int r : {0, 1, 31, 127, 128, 139}) {
+    const DeviceFloats alone_there(*device, 45);
+    device->matmul(w.matrix, {}, x_there.data() + r * cols, 1, false, alone_there.data());
+    const std::vector<float> alone = alone_there.read();
+    for (size_t o = 0; o < 45; ++o)
+      ASSERT_EQ(alone[o], together[static_cast<size_t>(r) * 45 + o]) << "row " << r;
+  }
+}
+
+TEST_P(DeviceProduct, EmbedsRows) {
+  const auto device = open({.exact = true});
+  if (device == nullptr) return;
+  const int64_t cols = type().block > 32 ? type().block : 96;
+  const RandomMatrix table(type(), 9, cols, random_);
+  ASSERT_TRUE(device->load(table.matrix));
+  const std::vector<int32_t> tokens = {8, 0, 3, 3};
+  const DeviceFloats out_there(*device, 4 * static_cast<size_t>(cols));
+  device->embed(table.matrix, tokens, out_there.data());
+  const std::vector<float> out = out_there.read();
+  std::vector<float> row(static_cast<size_t>(cols));
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    table.matrix.dequantize_row(tokens[t], row.data());
+    for (size_t i = 0; i < row.size(); ++i) ASSERT_EQ(out[t * row.size() + i], row[i]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, DeviceProduct,
+                         testing::Combine(testing::ValuesIn(kDevices),
+                                          testing::ValuesIn(weight_types())),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "_" +
+                                  std::string(std::get<1>(info.param)->name);
+                         });
+
+class DeviceOperations : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    device_ = open_test_device(GetParam(), {.exact = true}, 1 << 20, reason);
+    if (device_ == nullptr) GTEST_SKIP() << reason;
+  }
+  std::unique_ptr<Device> device_;
+  std::mt19937 random_{std::random_device{}()};
+};
+
+TEST_P(DeviceOperations, NormAndGate) {
+  std::vector<std::vector<float>> weights;
+  for (const int cols : {1, 7, 8, 33, 576, 4100}) {
+    const auto count = static_cast<size_t>(cols);
+    const std::vector<float> x = random_floats(3 * count, random_);
+    weights.push_back(random_floats(count, random_));
+    const std::vector<float>& weight = weights.back();
+    ASSERT_TRUE(device_->load(std::span<const float>(weight)));
+    const DeviceFloats x_there(*device_, x), out_there(*device_, 3 * count);
+    device_->rms_norm(x_there.data(), weight, 1e-5f, 3, out_there.data());
+    const std::vector<float> out = out_there.read();
+    for (size_t r = 0; r < 3; ++r) {
+      double sum = 0;
+      for (size_t i = 0; i < count; ++i) sum += std::pow(x[r * count + i], 2.0);
+      for (size_t i = 0; i < count; ++i) {
+        const size_t at = r * count + i;
+        const double expected = x[at] / std::sqrt(sum / cols + 1e-5) * weight[i];
+        ASSERT_NEAR(out[at], expected, 1e-6 * std::abs(expected) + 1e-9);
+      }
+    }
+    std::vector<float> gate = x;
+    const std::vector<float> up = random_floats(3 * count, random_);
+    gate[0] = -200;  // exp(200) overflows float32
+    const DeviceFloats gate_there(*device_, gate), up_there(*device_, up);
+    device_->silu_multiply(gate_there.data(), up_there.data(), static_cast<int64_t>(gate.size()));
+    const std::vector<float> gated = gate_there.read();
+    for (size_t i = 0; i < gate.size(); ++i) {
+      const double g = gate[i];
+      ASSERT_NEAR(gated[i], g / (1 + std::exp(-g)) * up[i], 1e-6 * std::abs(g * up[i]) + 1e-30);
+    }
+  }
+}
+
+TEST_P(DeviceOperations, RotatesByEachRowsAngles) {
+  const std::vector<double> frequencies = {1.0, 0.1, 0.01, 0.001};
+  for (const RopePairs pairs : {RopePairs::kHalves, RopePairs::kAdjacent}) {
+    const std::vector<float> x = random_floats(3 * 2 * 11, random_);
+    std::vector<float> angles(3 * 8);
+    for (size_t r = 0; r < 3; ++r)
+      rotary_angles(frequencies, 1000.0 * static_cast<double>(r) + 3, 1.0, angles.data() + 8 * r);
+    const DeviceFloats x_there(*device_, x), angles_there(*device_, angles);
+    device_->rotate(x_there.data(), {angles_there.data(), angles.size()}, 3, 2, 11, 8, pairs);
+    const std::vector<float> turned = x_there.read();
+    for (size_t r = 0; r < 3; ++r)
+      for (size_t head = 0; head < 2; ++head) {
+        const size_t at = (r * 2 + head) * 11;
+        for (size_t j = 0; j < 4; ++j) {
+          const size_t a = pairs == RopePairs::kHalves ? j : 2 * j;
+          const size_t b = pairs == RopePairs::kHalves ? j + 4 : 2 * j + 1;
+          const double cos = angles[r * 8 + j], sin = angles[r * 8 + 4 + j];
+          ASSERT_NEAR(turned[at + a], x[at + a] * cos - x[at + b] * sin, 2e-6);
+          ASSERT_NEAR(turned[at + b], x[at + b] * cos + x[at + a] * sin, 2e-6);
+        }
+        for (size_t d = 8; d < 11; ++d) EXPECT_EQ(turned[at + d], x[at + d]);
+      }
+  }
+}
+
+// A pass that finds no memory says so once, and the next one works.
+TEST_P(DeviceOperations, NoMemoryIsAnErrorOfThatPassOnly) {
+  if (std::string(GetParam()) == "cpu") GTEST_SKIP() << "the host's memory is not to be filled";
+  // Products of many rows need room for x in bf16.
+  auto opened = open_device(GetParam(), {.threads = 1});
+  ASSERT_TRUE(opened);
+  Device& device = *opened->device;
+  constexpr int kRows = 65536;
+  const DeviceFloats x(device, size_t{kRows} * 4096), y(device, size_t{kRows} * 64);
+  const RandomMatrix narrow(*find_gguf_weight_type(30), 64, 4096, random_);  // bf16
+  ASSERT_TRUE(device.load(narrow.matrix));
+  ASSERT_TRUE(device.wait());
+  std::vector<DeviceMemory> filled;
+  for (size_t bytes = size_t{64} << 30; bytes >= size_t{16} << 20;) {
+    auto memory = device.allocate(bytes);
+    if (memory)
+      filled.push_back(std::move(*memory));
+    else
+      bytes /= 2;
+  }
+  device.matmul(narrow.matrix, {}, x.data(), kRows, false, y.data());
+  const Status failed = device.wait();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(failed.error().message.find("GiB"), std::string::npos) << failed.error().message;
+  filled.clear();
+  device.matmul(narrow.matrix, {}, x.data(), kRows, false, y.data());
+  EXPECT_TRUE(device.wait());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceOperations, testing::ValuesIn(kDevices),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace looseleaf
