@@ -56,6 +56,16 @@ struct AttendArgs {
   const float* query = nullptr;  // [active, heads, head_dim] rotated to their prompt positions
   float* out = nullptr;          // [active, heads, head_dim] 0 for a row that sees no key
   float* lse = nullptr;          // [active, heads] log of the sum of exp(score), or null
+  float* mass = nullptr;         // where SegmentUse::mass points, or null
+};
+
+// The values of tokens computed twice.
+struct DeviationArgs {
+  int layer = 0;
+  const Segment* fresh = nullptr;   // token first + i is
+  const Segment* stored = nullptr;  // token i
+  int32_t first = 0;
+  float* out = nullptr;  // [stored->count]
 };
 
 // Tokens of one segment, to be brought to their prompt positions elsewhere.
@@ -120,13 +130,23 @@ class Device {
   // gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i]   (SwiGLU, 2002.05202)
   virtual void silu_multiply(float* gate, const float* up, int64_t count) = 0;
 
-  // Writes keys and values of rows into their slots of `layer`, converted to the slots' types.
+  // Writes keys and values of rows into their slots of `layer`, converted to the slots' types; a
+  // slot whose layout has no place for the layer is passed over.
   // k, v: [slots.size(), kv_heads, head_dim]
   virtual void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) = 0;
 
   // The attention operation: softmax over all visible keys of all segments, online, merged by
   // log-sum-exp. A row's result does not depend on the other rows of the call.
   virtual void attend(const AttendArgs& args) = 0;
+
+  // mass[use.mass + i] += sum over heads and rows [0, active) of the group of exp(score - lse), for
+  // every use with a mass and every visible key i of its segment: what attention gives each key, in
+  // a second sweep. `query` and `lse` are those of attend(); `out` is not used.
+  virtual void attend_mass(const AttendArgs& args) = 0;
+
+  // out[i] = sum over KV heads and dimensions of (fresh - stored)^2 of the values in `layer`
+  // (CacheBlend, 2405.16444, section 4).
+  virtual void value_deviation(const DeviationArgs& args) = 0;
 
   // Copies tokens' keys and values, keys turned to prompt positions. Source and target must differ
   // unless slot i is token i's own place (rotation in place).

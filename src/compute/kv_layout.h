@@ -25,23 +25,33 @@ inline constexpr int kPageTokens = 32;
 // A page holds kPageTokens tokens of all layers:
 //   [layers][K, V][kv_heads] of { codes [kPageTokens][head_dim] type, scales [kPageTokens] f16
 //   (q8_0) }
+//
+// Layers below first_layer have no place: nothing is stored there. A layout of one layer serves
+// whichever layer is at hand: scratch that is filled anew for each.
 struct KvLayout {
   KvType type = KvType::kF32;
   int layers = 0;
   int kv_heads = 0;
   int head_dim = 0;
+  int first_layer = 0;
 
   int element_bytes() const;
   // Codes and scales of one head's K (or V) in one layer of a page; a multiple of 64.
   int64_t head_bytes() const;
   int64_t layer_bytes() const { return 2 * kv_heads * head_bytes(); }
   int64_t page_bytes() const { return layers * layer_bytes(); }
+  // Keys and values of one token in one layer.
+  int64_t token_bytes() const { return layer_bytes() / kPageTokens; }
+  bool has(int layer) const { return layer >= first_layer; }
   // Offsets into a page.
+  int64_t layer_offset(int layer) const {
+    return layers == 1 ? 0 : (layer - first_layer) * layer_bytes();
+  }
   int64_t key_offset(int layer, int head) const {
-    return layer * layer_bytes() + head * head_bytes();
+    return layer_offset(layer) + head * head_bytes();
   }
   int64_t value_offset(int layer, int head) const {
-    return layer * layer_bytes() + (kv_heads + head) * head_bytes();
+    return layer_offset(layer) + (kv_heads + head) * head_bytes();
   }
   int64_t scales_offset() const { return int64_t{kPageTokens} * head_dim * element_bytes(); }
 

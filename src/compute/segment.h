@@ -49,6 +49,7 @@ inline constexpr int32_t kNoLimit = std::numeric_limits<int32_t>::max();
 struct SegmentUse {
   int32_t segment = 0;  // index into the pass's segments
   int32_t limit = kNoLimit;
+  int32_t mass = -1;  // where its first key's mass is added (Device::attend_mass); -1: not wanted
 };
 
 // Rows that see the same segments: one sequence's part of a pass.

@@ -89,14 +89,16 @@ TEST_P(AttendTest, MatchesTheReference) {
                                          overlay.segment, gathered.segment, own.segment};
 
   constexpr int kRows = 70;
+  constexpr size_t kMassPlaces = 70 + 70 + 40 + 33;
   std::vector<int32_t> positions(kRows);
   for (int r = 0; r < kRows; ++r) positions[static_cast<size_t>(r)] = 90070 + (r * 37) % 67;
   positions[3] = 12;  // inside the first binding
   positions[4] = -1;  // sees nothing
   std::vector<int32_t> even, odd;
   for (int r = 0; r < kRows; ++r) (r % 3 == 0 ? odd : even).push_back(r);
-  const std::vector<SegmentUse> all = {{0}, {1}, {2}, {3}, {4, 45000}, {5}};
-  const std::vector<SegmentUse> some = {{1}, {3, 70000}, {5}};
+  const std::vector<SegmentUse> all = {
+      {0}, {1, kNoLimit, 0}, {2, kNoLimit, 70}, {3, kNoLimit, 140}, {4, 45000, 180}, {5}};
+  const std::vector<SegmentUse> some = {{1, kNoLimit, 0}, {3, 70000, 140}, {5}};
   const std::vector<RowGroup> groups = {{even, all}, {odd, some}};
 
   AttendArgs args;
@@ -149,6 +151,17 @@ TEST_P(AttendTest, MatchesTheReference) {
           ASSERT_NEAR(out[i], expected[i], tolerance) << "row " << r << " head " << h;
         }
       }
+
+    // Both groups add to what is there. Each of a sum's terms is off by a score's and an lse's
+    // error.
+    std::vector<float> mass(kMassPlaces, 1.0f);
+    args.mass = mass.data();
+    cpu_attend_mass(pool, args);
+    std::vector<double> expected_mass(kMassPlaces);
+    attend_mass_reference(args, expected_lse.data(), expected_mass.data());
+    for (size_t i = 0; i < kMassPlaces; ++i)
+      ASSERT_NEAR(mass[i] - 1, expected_mass[i], 2 * tolerance * expected_mass[i] + 1e-5)
+          << "place " << i;
   }
 }
 

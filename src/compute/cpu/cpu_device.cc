@@ -64,6 +64,8 @@ class CpuDevice final : public Device {
     cpu_store(layer, k, v, slots);
   }
   void attend(const AttendArgs& args) override { cpu_attend(pool_, args); }
+  void attend_mass(const AttendArgs& args) override { cpu_attend_mass(pool_, args); }
+  void value_deviation(const DeviationArgs& args) override { cpu_value_deviation(pool_, args); }
   void gather(const GatherArgs& args) override { cpu_gather(pool_, args); }
 
  private:

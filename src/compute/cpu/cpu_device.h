@@ -29,10 +29,14 @@ void cpu_rotate(ThreadPool& pool, float* x, std::span<const float> angles, int r
 void cpu_silu_multiply(ThreadPool& pool, float* gate, const float* up, int64_t count);
 void cpu_store(int layer, const float* k, const float* v, std::span<const KvSlot> slots);
 void cpu_attend(ThreadPool& pool, const AttendArgs& args);
+void cpu_attend_mass(ThreadPool& pool, const AttendArgs& args);
+void cpu_value_deviation(ThreadPool& pool, const DeviationArgs& args);
 void cpu_gather(ThreadPool& pool, const GatherArgs& args);
 
 // Attention by its definition, in float64, key by key: what cpu_attend is tested against.
 // out: [active, heads, head_dim], lse: [active, heads]
 void attend_reference(const AttendArgs& args, double* out, double* lse);
+// Likewise what cpu_attend_mass is tested against. lse: [active, heads]; mass: as AttendArgs::mass
+void attend_mass_reference(const AttendArgs& args, const double* lse, double* mass);
 
 }  // namespace looseleaf

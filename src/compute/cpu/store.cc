@@ -7,7 +7,7 @@ void cpu_store(int layer, const float* k, const float* v, std::span<const KvSlot
   for (const KvSlot& to : slots) {
     const KvLayout& layout = *to.layout;
     for (int head = 0; head < layout.kv_heads; ++head, k += layout.head_dim, v += layout.head_dim) {
-      if (to.page == nullptr) continue;
+      if (to.page == nullptr || !layout.has(layer)) continue;
       store_kv(layout, to.page + layout.key_offset(layer, head), to.slot, k);
       store_kv(layout, to.page + layout.value_offset(layer, head), to.slot, v);
     }
