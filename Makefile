@@ -86,7 +86,7 @@ test-cuda: build-cuda-bench ## the CUDA device and kernels against float64, gold
 
 bundle: ## a folder for a bare Ubuntu 24.04, and its archive
 	@$(configure) -B $(BUILD) >/dev/null
-	@$(call compile,$(BUILD)) --target looseleaf_bundled $$([ ! -e $(BUILD)/bin/looseleaf-cuda.so ] || echo looseleaf_cuda)
+	@$(call compile,$(BUILD)) --target looseleaf_bundled
 	@scripts/bundle.sh $(BUILD) $(BUILD)/looseleaf-bundle
 
 bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels.md; needs a Hopper GPU

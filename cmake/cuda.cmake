@@ -14,9 +14,9 @@ set(LOOSELEAF_CUDA_FLAGS --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra)
 if(LOOSELEAF_WERROR)
   list(APPEND LOOSELEAF_CUDA_FLAGS -Werror=all-warnings)
 endif()
-set(LOOSELEAF_HOPPER -gencode arch=compute_90a,code=sm_90a)
+set(LOOSELEAF_HOPPER --generate-code=arch=compute_90a,code=sm_90a)
 # What needs no instruction of Hopper's own runs on Ampere and later, compiled by the driver at the first start.
-set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} -gencode arch=compute_80,code=compute_80)
+set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} --generate-code=arch=compute_80,code=compute_80)
 
 # The tensor-core kernels: the module calls them on Hopper only, the bench links them alone.
 set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_merge.cu
@@ -56,4 +56,5 @@ target_link_options(bench_attention PRIVATE -static-libstdc++ -static-libgcc)
 set_target_properties(bench_attention PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
+add_dependencies(looseleaf_bundled looseleaf_cuda)
 install(TARGETS looseleaf_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -102,8 +102,10 @@ TEST_P(DeviceAttend, MatchesTheReference) {
   positions[4] = -1;  // sees nothing
   std::vector<int32_t> even, odd;
   for (int r = 0; r < kRows; ++r) (r % 3 == 0 ? odd : even).push_back(r);
-  const std::vector<SegmentUse> all = {{0}, {1}, {2}, {3}, {4, 45000}, {5}};
-  const std::vector<SegmentUse> some = {{1}, {3, 70000}, {5}};
+  constexpr size_t kMassPlaces = 70 + 70 + 40 + 33;
+  const std::vector<SegmentUse> all = {
+      {0}, {1, kNoLimit, 0}, {2, kNoLimit, 70}, {3, kNoLimit, 140}, {4, 45000, 180}, {5}};
+  const std::vector<SegmentUse> some = {{1, kNoLimit, 0}, {3, 70000, 140}, {5}};
   const std::vector<RowGroup> groups = {{even, all}, {odd, some}};
 
   AttendArgs args = arguments(shape);
@@ -164,6 +166,22 @@ TEST_P(DeviceAttend, MatchesTheReference) {
           ASSERT_NEAR(out[i], expected[i], tolerance) << "row " << r << " head " << h;
         }
       }
+
+    // Both groups add to what is there. Each of a sum's terms is off by a score's and an lse's
+    // error.
+    const DeviceFloats mass_there(*device_, std::vector<float>(kMassPlaces, 1.0f));
+    args.segments = on_device;
+    args.query = query_there.data();
+    args.mass = mass_there.data();
+    device_->attend_mass(args);
+    const std::vector<float> mass = mass_there.read();
+    std::vector<double> expected_mass(kMassPlaces);
+    args.segments = on_host;
+    args.query = query.data();
+    attend_mass_reference(args, expected_lse.data(), expected_mass.data());
+    for (size_t i = 0; i < kMassPlaces; ++i)
+      ASSERT_NEAR(mass[i] - 1, expected_mass[i], 2 * tolerance * expected_mass[i] + 1e-5)
+          << "place " << i;
   }
 }
 
@@ -171,10 +189,10 @@ INSTANTIATE_TEST_SUITE_P(All, DeviceAttend,
                          testing::Combine(testing::ValuesIn(kDevices),
                                           testing::ValuesIn(all_cases())),
                          [](const auto& info) {
-                           const auto& [device, c] = info.param;
-                           return std::string(device) + "_" + std::string(kv_type_name(c.type)) +
-                                  c.shape.name + "Window" + std::to_string(c.window) +
-                                  (c.alibi ? "Alibi" : "");
+                           const auto& c = std::get<1>(info.param);
+                           return std::string(std::get<0>(info.param)) + "_" +
+                                  std::string(kv_type_name(c.type)) + c.shape.name + "Window" +
+                                  std::to_string(c.window) + (c.alibi ? "Alibi" : "");
                          });
 
 // One new row a request over long segments: what decode is. Some devices cut the keys into parts,
@@ -247,8 +265,8 @@ INSTANTIATE_TEST_SUITE_P(All, DeviceDecode,
                                           testing::Combine(testing::ValuesIn(kTypes),
                                                            testing::Values(64, 128, 96))),
                          [](const auto& info) {
-                           const auto& [device, c] = info.param;
-                           return std::string(device) + "_" +
+                           const auto& c = std::get<1>(info.param);
+                           return std::string(std::get<0>(info.param)) + "_" +
                                   std::string(kv_type_name(std::get<0>(c))) +
                                   std::to_string(std::get<1>(c));
                          });

@@ -90,6 +90,52 @@ TEST_P(DeviceKv, GatherTurnsKeysOnly) {
     }
 }
 
+TEST_P(DeviceKv, ValueDeviationMatchesItsDefinition) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  constexpr int kTokens = 40, kFirst = 13, kHeads = 3, kDim = 20;
+  const BothSegments stored(*device_, {param(), 2, kHeads, kDim}, kTokens, random_);
+  const BothSegments fresh(*device_, {KvType::kF32, 2, kHeads, kDim}, kFirst + kTokens, random_);
+  const DeviceFloats out_there(*device_, std::vector<float>(kTokens, std::nanf("")));
+  const Segment a = fresh.on_device(), b = stored.on_device();
+  device_->value_deviation({1, &a, &b, kFirst, out_there.data()});
+  const std::vector<float> out = out_there.read();
+  const auto values = [](const Segment& s, int32_t token) {
+    std::vector<float> both;
+    append(*s.layout, s.pages[static_cast<size_t>(token / kPageTokens)], 1, token % kPageTokens,
+           both);
+    return both;  // K, then V
+  };
+  for (int t = 0; t < kTokens; ++t) {
+    const auto x = values(fresh.on_host(), kFirst + t), y = values(stored.on_host(), t);
+    double expected = 0;
+    for (size_t i = kHeads * kDim; i < x.size(); ++i) expected += std::pow(double{x[i]} - y[i], 2);
+    ASSERT_NEAR(out[static_cast<size_t>(t)], expected, 1e-6 * expected) << "token " << t;
+  }
+}
+
+// A layout without the first layers stores nothing there; one of a single layer serves any.
+TEST_P(DeviceKv, LayersWithoutAPlace) {
+  const KvLayout late{param(), 3, 1, 4, 1};
+  const auto bytes = static_cast<size_t>(late.page_bytes());
+  auto page = device_->allocate_page(bytes);
+  ASSERT_TRUE(page);
+  const std::vector<std::byte> before(bytes, std::byte{0x5A});
+  device_->upload(page->get(), before.data(), bytes);
+  const DeviceFloats row(*device_, std::vector<float>(4, 1.0f));
+  const std::vector<KvSlot> slots = {{&late, page->get(), 0}};
+  std::vector<std::byte> after(bytes);
+  device_->store(0, row.data(), row.data(), slots);
+  device_->download(after.data(), page->get(), bytes);
+  ASSERT_TRUE(device_->wait());
+  EXPECT_EQ(after, before);
+  device_->store(2, row.data(), row.data(), slots);
+  device_->download(after.data(), page->get(), bytes);
+  ASSERT_TRUE(device_->wait());
+  std::vector<float> back(4);
+  load_kv(late, after.data() + late.value_offset(2, 0), 0, 1, back.data());
+  for (const float x : back) EXPECT_NEAR(x, 1, 1e-3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, DeviceKv,
                          testing::Combine(testing::ValuesIn(kDevices),
                                           testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16,

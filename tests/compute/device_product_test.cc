@@ -22,6 +22,45 @@ class DeviceProduct : public testing::TestWithParam<std::tuple<const char*, cons
     return device;
   }
   void skip(const std::string& reason) { GTEST_SKIP() << reason; }
+
+  // One product in all its forms. rounding: what a product of two numbers may be off by, relative.
+  void check(Device& device, const WeightMatrix& w, const std::vector<float>& bias, int rows,
+             double rounding) {
+    const int64_t cols = w.cols, outputs = w.rows;
+    std::vector<float> weights(static_cast<size_t>(outputs * cols));
+    for (int64_t r = 0; r < outputs; ++r) w.dequantize_row(r, weights.data() + r * cols);
+    const std::vector<float> x = random_floats(static_cast<size_t>(rows * cols), random_);
+    const DeviceFloats x_there(device, x);
+    std::vector<double> sums, bounds;  // [rows, outputs]
+    for (int r = 0; r < rows; ++r)
+      for (int64_t o = 0; o < outputs; ++o) {
+        double sum = 0, magnitude = 0;
+        for (int64_t i = 0; i < cols; ++i) {
+          const double product = double{x[static_cast<size_t>(r * cols + i)]} *
+                                 weights[static_cast<size_t>(o * cols + i)];
+          sum += product;
+          magnitude += std::abs(product);
+        }
+        sums.push_back(sum);
+        // The worst case of a float32 sum of `cols` products in any order.
+        bounds.push_back((magnitude + 4) * static_cast<double>(cols) *
+                             std::numeric_limits<float>::epsilon() +
+                         magnitude * rounding);
+      }
+    for (const bool accumulate : {false, true})
+      for (const bool biased : {false, true}) {
+        const DeviceFloats y_there(
+            device, std::vector<float>(sums.size(), accumulate ? 2.0f : std::nanf("")));
+        device.matmul(w, biased ? std::span<const float>(bias) : std::span<const float>(),
+                      x_there.data(), rows, accumulate, y_there.data());
+        const std::vector<float> y = y_there.read();
+        for (size_t i = 0; i < sums.size(); ++i)
+          ASSERT_NEAR(y[i],
+                      sums[i] + (biased ? bias[i % bias.size()] : 0.0f) + (accumulate ? 2.0 : 0.0),
+                      bounds[i])
+              << rows << " x " << outputs << " x " << cols;
+      }
+  }
   const WeightType& type() const { return *std::get<1>(GetParam()); }
 
   std::mt19937 random_{std::random_device{}()};
@@ -35,47 +74,14 @@ TEST_P(DeviceProduct, MatchesFloat64) {
     const double rounding = device->facts().f32 ? 0 : 0x1p-8 + 0x1p-18;
     std::vector<std::unique_ptr<RandomMatrix>> matrices;  // outlive the device's copies
     std::vector<std::vector<float>> biases;
-    for (const int64_t cols : column_counts(type()))
-      for (const int64_t outputs : {1, 3, 33, 70, 256}) {
+    for (const int64_t cols : {column_counts(type()).front(), column_counts(type()).back()})
+      for (const int64_t outputs : {1, 3, 70}) {
         matrices.push_back(std::make_unique<RandomMatrix>(type(), outputs, cols, random_));
-        const WeightMatrix& w = matrices.back()->matrix;
         biases.push_back(random_floats(static_cast<size_t>(outputs), random_));
-        const std::vector<float>& bias = biases.back();
-        ASSERT_TRUE(device->load(w));
-        ASSERT_TRUE(device->load(std::span<const float>(bias)));
-        std::vector<float> weights(static_cast<size_t>(outputs * cols));
-        for (int64_t r = 0; r < outputs; ++r) w.dequantize_row(r, weights.data() + r * cols);
-        for (const int rows : {1, 3, 16, 37, 130}) {
-          const std::vector<float> x = random_floats(static_cast<size_t>(rows * cols), random_);
-          const DeviceFloats x_there(*device, x);
-          for (const bool accumulate : {false, true})
-            for (const bool biased : {false, true}) {
-              const DeviceFloats y_there(*device,
-                                         std::vector<float>(static_cast<size_t>(rows * outputs),
-                                                            accumulate ? 2.0f : std::nanf("")));
-              device->matmul(w, biased ? std::span<const float>(bias) : std::span<const float>(),
-                             x_there.data(), rows, accumulate, y_there.data());
-              const std::vector<float> y = y_there.read();
-              for (int r = 0; r < rows; ++r)
-                for (int64_t o = 0; o < outputs; ++o) {
-                  double sum = 0, magnitude = 0;
-                  for (int64_t i = 0; i < cols; ++i) {
-                    const double product = double{x[static_cast<size_t>(r * cols + i)]} *
-                                           weights[static_cast<size_t>(o * cols + i)];
-                    sum += product;
-                    magnitude += std::abs(product);
-                  }
-                  const double expected = sum + (biased ? bias[static_cast<size_t>(o)] : 0.0f) +
-                                          (accumulate ? 2.0 : 0.0);
-                  // The worst case of a float32 sum of `cols` products in any order.
-                  const double bound = (magnitude + 4) * static_cast<double>(cols) *
-                                           std::numeric_limits<float>::epsilon() +
-                                       magnitude * rounding;
-                  ASSERT_NEAR(y[static_cast<size_t>(r * outputs + o)], expected, bound)
-                      << rows << " x " << outputs << " x " << cols << (exact ? " exact" : "");
-                }
-            }
-        }
+        ASSERT_TRUE(device->load(matrices.back()->matrix));
+        ASSERT_TRUE(device->load(std::span<const float>(biases.back())));
+        for (const int rows : {1, 16, 130})
+          check(*device, matrices.back()->matrix, biases.back(), rows, rounding);
       }
   }
 }

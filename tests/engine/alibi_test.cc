@@ -18,9 +18,7 @@ std::unique_ptr<EngineCore> alibi_core() {
   config.rope.dims = 0;
   for (int h = 0; h < config.heads; ++h)  // 2108.12409, section 3
     config.alibi_slopes.push_back(std::exp2(-8.0f * static_cast<float>(h + 1) / config.heads));
-  const auto options =
-      value_of(resolve_options({.threads = 2, .cache_bytes = 64 << 20, .exact = true}, config));
-  return std::make_unique<EngineCore>(model, nullptr, "", options);
+  return make_core(model, {.threads = 2, .cache_bytes = 64 << 20, .exact = true});
 }
 
 std::vector<int32_t> ids(int count, int seed) {
@@ -88,8 +86,8 @@ TEST(Alibi, ReuseIsTheMaskForm) {
   EXPECT_GT(largest_difference(answer(*core, "full"), expected), 1e-2);
   auto model = std::make_shared<Model>(*core->model);
   model->config.alibi_slopes.clear();
-  EngineCore without(model, nullptr, "", core->options);
-  EXPECT_GT(largest_difference(answer(without, "reuse"), expected), 1e-2);
+  const auto without = make_core(model, {.threads = 2, .cache_bytes = 64 << 20, .exact = true});
+  EXPECT_GT(largest_difference(answer(*without, "reuse"), expected), 1e-2);
 }
 
 }  // namespace

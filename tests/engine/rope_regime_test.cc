@@ -129,10 +129,8 @@ TEST(SelfTest, EveryKindOfModelPasses) {
 TEST(SelfTest, WeightsThatAreNoNumbersAreNamed) {
   auto model = std::make_shared<Model>(*value_of(load_model(golden_dir() / "llama_f32.gguf")));
   model->layers[1].ffn_norm[3] = 3e38f;
-  const auto options =
-      value_of(resolve_options({.threads = 1, .cache_bytes = 64 << 20}, model->config));
-  EngineCore core(model, nullptr, "", options);
-  const Status status = self_test(core);
+  const auto core = make_core(model, {.threads = 1, .cache_bytes = 64 << 20});
+  const Status status = self_test(*core);
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("self-test: a logit is"), std::string::npos);
 }
@@ -142,10 +140,8 @@ TEST(SelfTest, FrequenciesThatCannotBeAddedAreFound) {
   // 1e30 radians a position: float64 cannot tell such an angle, so a turn is not the difference of
   // two.
   model->config.rope.divisors.assign(static_cast<size_t>(model->config.rope.dims / 2), 1e-30f);
-  const auto options =
-      value_of(resolve_options({.threads = 1, .cache_bytes = 64 << 20}, model->config));
-  EngineCore core(model, nullptr, "", options);
-  const Status status = self_test(core);
+  const auto core = make_core(model, {.threads = 1, .cache_bytes = 64 << 20});
+  const Status status = self_test(*core);
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("at position 4099"), std::string::npos)
       << status.error().message;

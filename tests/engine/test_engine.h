@@ -28,9 +28,8 @@ T value_of(Expected<T> expected) {
 
 inline std::filesystem::path golden_dir() { return LOOSELEAF_GOLDEN_DIR; }
 
-inline std::unique_ptr<EngineCore> make_core(const std::filesystem::path& path,
+inline std::unique_ptr<EngineCore> make_core(const std::shared_ptr<const Model>& model,
                                              EngineOptions options) {
-  auto model = value_of(load_model(path));
   // LOOSELEAF_TEST_DEVICE=cuda runs the same tests there.
   const char* device = std::getenv("LOOSELEAF_TEST_DEVICE");
   if (options.device == "auto") options.device = device == nullptr ? "cpu" : device;
@@ -43,6 +42,11 @@ inline std::unique_ptr<EngineCore> make_core(const std::filesystem::path& path,
   if (model->tokenizer) tokenizer = value_of(Tokenizer::create(*model->tokenizer));
   return std::make_unique<EngineCore>(model, std::move(tokenizer), "", resolved,
                                       std::move(opened.device));
+}
+
+inline std::unique_ptr<EngineCore> make_core(const std::filesystem::path& path,
+                                             EngineOptions options) {
+  return make_core(value_of(load_model(path)), std::move(options));
 }
 
 inline PromptPiece text_piece(std::vector<int32_t> tokens) { return {std::move(tokens), -1, ""}; }

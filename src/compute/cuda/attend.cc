@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "compute/cuda/attend_rows.h"
 #include "compute/cuda/describe_pass.h"
 
 namespace looseleaf::cuda {
@@ -25,24 +24,12 @@ void Attention::attend(const AttendArgs& args) {
     attend_general(args);
 }
 
-void Attention::attend_general(const AttendArgs& args) {
-  const PassDescription pass = describe_pass(args);
-  const TilePlan plan = plan_tiles(args, gpu_.properties().multiProcessorCount);
-  const std::byte* description = description_.get(gpu_, pass.bytes);
-  const std::byte* tiles = tiles_.get(gpu_, bytes_of(plan.tiles));
-  const auto partials = static_cast<size_t>(plan.partials);
+AttendLaunch Attention::describe(const AttendArgs& args) {
   AttendLaunch launch{};
-  launch.partial_values = gpu_.scratch<float>(
-      Gpu::kPartials, partials * (static_cast<size_t>(args.head_dim) + sizeof(float2) / 4));
-  const std::byte* merges =
-      plan.merges.empty() ? nullptr : merges_.get(gpu_, bytes_of(plan.merges));
-  if (gpu_.failed()) return;
-  launch.partial_softmax = reinterpret_cast<float2*>(launch.partial_values +
-                                                     partials * static_cast<size_t>(args.head_dim));
+  const PassDescription pass = describe_pass(args);
+  const std::byte* description = description_.get(gpu_, pass.bytes);
+  if (gpu_.failed()) return launch;
   pass.point(description, launch);
-  launch.tiles = reinterpret_cast<const AttendTile*>(tiles);
-  launch.tile_count = static_cast<int32_t>(plan.tiles.size());
-  launch.most_vectors = plan.most_vectors;
   launch.layer = args.layer;
   launch.heads = args.heads;
   launch.kv_heads = args.kv_heads;
@@ -54,9 +41,43 @@ void Attention::attend_general(const AttendArgs& args) {
   launch.query = args.query;
   launch.out = args.out;
   launch.lse = args.lse;
+  launch.mass = args.mass;
+  return launch;
+}
+
+void Attention::attend_general(const AttendArgs& args) {
+  AttendLaunch launch = describe(args);
+  const TilePlan plan = plan_tiles(args, gpu_.properties().multiProcessorCount);
+  const std::byte* tiles = tiles_.get(gpu_, bytes_of(plan.tiles));
+  const auto partials = static_cast<size_t>(plan.partials);
+  const auto dim = static_cast<size_t>(args.head_dim);
+  const std::byte* merges = nullptr;
+  if (partials > 0) {
+    const size_t values = (partials * dim + 1) / 2 * 2;  // a pair behind them is aligned
+    launch.partial_values = gpu_.scratch<float>(Gpu::kPartials, values + 2 * partials);
+    launch.partial_softmax = reinterpret_cast<float2*>(launch.partial_values + values);
+    merges = merges_.get(gpu_, bytes_of(plan.merges));
+  }
+  if (gpu_.failed()) return;
+  launch.tiles = reinterpret_cast<const AttendTile*>(tiles);
+  launch.tile_count = static_cast<int32_t>(plan.tiles.size());
+  launch.most_vectors = plan.most_vectors;
   attend_rows(launch, gpu_.stream());
   merge_rows(launch, reinterpret_cast<const MergeRow*>(merges),
              static_cast<int>(plan.merges.size()), gpu_.stream());
+}
+
+void Attention::attend_mass(const AttendArgs& args) {
+  if (gpu_.failed() || args.active == 0) return;
+  const AttendLaunch launch = describe(args);
+  const MassPlan plan = plan_mass(args);
+  if (plan.tasks.empty()) return;
+  const auto* tasks =
+      reinterpret_cast<const MassTask*>(mass_tasks_.get(gpu_, bytes_of(plan.tasks)));
+  if (gpu_.failed()) return;
+  for (size_t g = 0; g + 1 < plan.first.size(); ++g)
+    cuda::attend_mass(launch, tasks + plan.first[g],
+                      static_cast<int>(plan.first[g + 1] - plan.first[g]), gpu_.stream());
 }
 
 }  // namespace looseleaf::cuda

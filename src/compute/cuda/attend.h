@@ -1,6 +1,7 @@
 // The attention operation: which kernels a pass takes, and what they need.
 #pragma once
 
+#include "compute/cuda/attend_rows.h"
 #include "compute/cuda/decode_step.h"
 #include "compute/cuda/gpu.h"
 #include "compute/device.h"
@@ -13,13 +14,16 @@ class Attention {
   Attention(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
 
   void attend(const AttendArgs& args);
+  void attend_mass(const AttendArgs& args);
 
  private:
   void attend_general(const AttendArgs& args);
+  // What both share: the pass's description and the arguments.
+  AttendLaunch describe(const AttendArgs& args);
 
   Gpu& gpu_;
   bool deterministic_;
-  Staged description_, tiles_, merges_;
+  Staged description_, tiles_, merges_, mass_tasks_;
   DecodeStep decode_step_;
 };
 

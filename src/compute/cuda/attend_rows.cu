@@ -1,74 +1,7 @@
-#include "compute/cuda/attend_rows.h"
-
-#include "compute/cuda/kv_codec.cuh"
-#include "compute/cuda/rotary.cuh"
+#include "compute/cuda/attend_tile.cuh"
 
 namespace looseleaf::cuda {
 namespace {
-
-constexpr int kWarps = 4, kTileThreads = 32 * kWarps;
-static_assert(kPageTokens == 32, "a lane has one key of a page");
-
-// Shapes of a tile: kDims * 32 dimensions, kVectors of the tile's vectors a warp.
-template <int kDims, int kVectors>
-struct Shape {
-  static constexpr int kDim = 32 * kDims;          // the head's, rounded up; the rest is 0
-  static constexpr int kTile = kWarps * kVectors;  // vectors
-  static constexpr int kKeyStride = kDim + 4;      // lanes of a quarter warp read different banks
-  static constexpr int kShared = (kTile * kDim + kPageTokens * kKeyStride + kPageTokens * kDim) *
-                                 static_cast<int>(sizeof(float));
-};
-
-template <class T>
-__device__ __forceinline__ const T* part_of(const AttendLaunch& a, int64_t at) {
-  return at < 0 ? nullptr : reinterpret_cast<const T*>(a.description + at);
-}
-
-// The tile's queries, turned back for the segment. q: [kTile][kDim]
-template <class S>
-__device__ void load_queries(const AttendLaunch& a, const AttendTile& tile, const float* turn,
-                             float* q) {
-  const int share = a.heads / a.kv_heads, kv_head = blockIdx.y;
-  for (int i = threadIdx.x; i < S::kTile * S::kDim; i += kTileThreads) {
-    const int v = i / S::kDim, d = i % S::kDim, g = tile.first_vector + v;
-    float x = 0;
-    if (v < tile.vectors && d < a.head_dim) {
-      const int64_t row = a.rows[tile.first_row + g / share];
-      x = a.query[(row * a.heads + kv_head * share + g % share) * a.head_dim + d];
-    }
-    q[i] = x;
-  }
-  if (turn == nullptr) return;
-  __syncthreads();
-  const int half = a.rotary_dims / 2;
-  for (int i = threadIdx.x; i < tile.vectors * half; i += kTileThreads)
-    turn_pair(q + i / half * S::kDim, turn, i % half, a.rotary_dims, a.pairs, true);
-}
-
-// A page's K and V as floats. Slots without a token are 0: a weight of 0 does not silence a NaN.
-template <class S>
-__device__ void load_page(const PageView& view, const std::byte* k, const std::byte* v, int count,
-                          float* keys, float* values) {
-  const int dim = view.head_dim;
-  if (dim % 4 == 0) {
-    for (int i = threadIdx.x; i < kPageTokens * S::kDim / 4; i += kTileThreads) {
-      const int slot = i / (S::kDim / 4), d = i % (S::kDim / 4) * 4;
-      const bool there = slot < count && d < dim;
-      const float4 zero{0, 0, 0, 0};
-      *reinterpret_cast<float4*>(keys + slot * S::kKeyStride + d) =
-          there ? load_four(view, k, slot, d) : zero;
-      *reinterpret_cast<float4*>(values + slot * S::kDim + d) =
-          there ? load_four(view, v, slot, d) : zero;
-    }
-    return;
-  }
-  for (int i = threadIdx.x; i < kPageTokens * S::kDim; i += kTileThreads) {
-    const int slot = i / S::kDim, d = i % S::kDim;
-    const bool there = slot < count && d < dim;
-    keys[slot * S::kKeyStride + d] = there ? load_element(view, k, slot, d) : 0;
-    values[slot * S::kDim + d] = there ? load_element(view, v, slot, d) : 0;
-  }
-}
 
 // Running softmax of a warp's vectors (1805.02867). A lane has dimensions lane, lane + 32, ... of
 // each, and the weights of its own keys in `sum`.
@@ -116,54 +49,35 @@ __global__ void __launch_bounds__(kTileThreads) attend_kernel(const AttendLaunch
     const GpuUse use = a.uses[u];
     const GpuSegment& segment = a.segments[use.segment];
     const PageView view = segment.view;
-    const int32_t* counts = part_of<int32_t>(a, segment.count_by_layer_at);
-    const int tokens = counts == nullptr ? segment.count : counts[a.layer];
-    const int32_t* positions = part_of<int32_t>(a, segment.positions_at);
-    const int64_t stale_words = (int64_t{segment.count} + 63) / 64;
-    const uint64_t* stale = part_of<uint64_t>(a, segment.stale_at);
-    if (stale != nullptr) stale += a.layer * stale_words;
-    std::byte* const* pages = part_of<std::byte*>(a, segment.pages_at);
+    const Keys source(a, segment, use.limit);
     const int first = u == tile.first_use ? tile.first_page : 0;
-    int end = (tokens + kPageTokens - 1) / kPageTokens;
+    int end = (source.tokens + kPageTokens - 1) / kPageTokens;
     if (u == tile.last_use) end = min(end, tile.end_page);
     if (first >= end) continue;
     __syncthreads();  // nobody reads the last segment's queries any more
-    load_queries<S>(a, tile, part_of<float>(a, segment.turn_at), q);
+    load_queries<S>(a, a.rows + tile.first_row, tile.first_vector, tile.vectors, kv_head,
+                    source.turn, q);
 
     for (int page = first; page < end; ++page) {
       const int token = page * kPageTokens + lane;
-      if (positions == nullptr) {
+      if (source.positions == nullptr) {
         // Of consecutive positions, whole pages can be left out: the same for all threads.
-        const int64_t start = int64_t{segment.position} + page * kPageTokens;
+        const int64_t start = source.position_of(page * kPageTokens);
         if (start > tile.highest || start >= use.limit) break;
         if (a.window > 0 && int64_t{tile.lowest} - (start + kPageTokens - 1) >= a.window) continue;
       }
       __syncthreads();  // nobody reads the last page any more; the queries are there
-      load_page<S>(view, head_piece(view, pages[page], a.layer, kv_head, false),
-                   head_piece(view, pages[page], a.layer, kv_head, true),
-                   min(kPageTokens, tokens - page * kPageTokens), keys, values);
+      const int filled = min(kPageTokens, source.tokens - page * kPageTokens);
+      std::byte* const there = source.pages[page];
+      load_page<S>(view, head_piece(view, there, a.layer, kv_head, false), filled, S::kKeyStride,
+                   keys);
+      load_page<S>(view, head_piece(view, there, a.layer, kv_head, true), filled, S::kDim, values);
       __syncthreads();
 
-      const int64_t key_position = positions == nullptr
-                                       ? int64_t{segment.position} + token
-                                       : int64_t{positions[min(token, segment.count - 1)]};
-      bool usable = token < tokens && key_position < use.limit;
-      if (usable && stale != nullptr) usable = (stale[token / 64] >> (token % 64) & 1) == 0;
-
+      const int64_t key_position = source.position_of(token);
+      const bool usable = source.usable(token, key_position);
       float score[kVectors];
-#pragma unroll
-      for (int n = 0; n < kVectors; ++n) score[n] = 0;
-      const float* key = keys + lane * S::kKeyStride;
-      const float* query = q + warp * kVectors * S::kDim;
-#pragma unroll 8
-      for (int d = 0; d < S::kDim; d += 4) {
-        const float4 k = *reinterpret_cast<const float4*>(key + d);
-#pragma unroll
-        for (int n = 0; n < kVectors; ++n) {
-          const float4 x = *reinterpret_cast<const float4*>(query + n * S::kDim + d);
-          score[n] += x.x * k.x + x.y * k.y + x.z * k.z + x.w * k.w;
-        }
-      }
+      multiply_keys<S>(q + warp * kVectors * S::kDim, keys + lane * S::kKeyStride, score);
 #pragma unroll
       for (int n = 0; n < kVectors; ++n) {
         const int64_t distance = position[n] - key_position;
@@ -254,25 +168,16 @@ void launch_shape(const AttendLaunch& a, cudaStream_t stream) {
   attend_kernel<kDims, kVectors><<<grid, kTileThreads, S::kShared, stream>>>(a);
 }
 
-template <int kVectors>
-void launch_dims(const AttendLaunch& a, cudaStream_t stream) {
-  const int dims = (a.head_dim + 31) / 32;
-  if (dims <= 1) return launch_shape<1, kVectors>(a, stream);
-  if (dims <= 2) return launch_shape<2, kVectors>(a, stream);
-  if (dims <= 3) return launch_shape<3, kVectors>(a, stream);
-  if (dims <= 4) return launch_shape<4, kVectors>(a, stream);
-  if (dims <= 6) return launch_shape<6, kVectors>(a, stream);
-  launch_shape<8, kVectors>(a, stream);
-}
-
 }  // namespace
 
 void attend_rows(const AttendLaunch& a, cudaStream_t stream) {
   if (a.tile_count == 0) return;
-  if (a.most_vectors <= kFewVectors)
-    launch_dims<kFewVectors / kWarps>(a, stream);
-  else
-    launch_dims<kManyVectors / kWarps>(a, stream);
+  with_dims(a.head_dim, [&]<int kDims>() {
+    if (a.most_vectors <= kFewVectors)
+      launch_shape<kDims, kFewVectors / kWarps>(a, stream);
+    else
+      launch_shape<kDims, kManyVectors / kWarps>(a, stream);
+  });
   launched("attending");
 }
 

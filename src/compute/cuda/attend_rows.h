@@ -61,6 +61,7 @@ struct AttendLaunch {
   const float* query;       // [active, heads, head_dim]
   float* out;               // [active, heads, head_dim]
   float* lse;               // [active, heads] or null
+  float* mass;              // of attend_mass
   float* partial_values;    // [partials, head_dim] not divided by the sum
   float2* partial_softmax;  // [partials] largest score, sum
 };
@@ -77,5 +78,16 @@ struct MergeRow {
 };
 // rows: [count]
 void merge_rows(const AttendLaunch& launch, const MergeRow* rows, int count, cudaStream_t stream);
+
+// One page of a use whose mass is wanted, and all vectors of the group.
+struct MassTask {
+  int32_t first_row;  // of the group, in the description's list of rows
+  int32_t vectors;
+  int32_t use;
+  int32_t page;
+  int32_t mass;  // where the use's first key's mass is added
+};
+// tasks: [count], no two for one key. `out` is not used, `lse` is read.
+void attend_mass(const AttendLaunch& launch, const MassTask* tasks, int count, cudaStream_t stream);
 
 }  // namespace looseleaf::cuda

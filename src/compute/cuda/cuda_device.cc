@@ -114,6 +114,14 @@ class CudaDevice final : public Device {
                 static_cast<int>(to.size()), views[0].kv_heads, layer, k, v, gpu_->stream());
   }
   void attend(const AttendArgs& args) override { attention_.attend(args); }
+  void attend_mass(const AttendArgs& args) override { attention_.attend_mass(args); }
+  void value_deviation(const DeviationArgs& args) override {
+    std::byte* const* pages[2] = {gpu_->stage(args.fresh->pages), gpu_->stage(args.stored->pages)};
+    if (gpu_->failed()) return;
+    cuda::value_deviation({page_view(*args.fresh->layout), pages[0]},
+                          {page_view(*args.stored->layout), pages[1]}, args.first,
+                          args.stored->count, args.layer, args.out, gpu_->stream());
+  }
   void gather(const GatherArgs& args) override {
     std::vector<GpuMove> moves;
     std::vector<PageView> views;

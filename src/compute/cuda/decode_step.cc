@@ -26,6 +26,7 @@ class Packed {
 
 bool fits(const AttendArgs& args, const Segment& s, int32_t position) {
   if (!s.stale.empty() || !s.positions.empty() || !s.count_by_layer.empty()) return false;
+  if (s.layout->layer_offset(args.layer) != args.layer * s.layout->layer_bytes()) return false;
   return is_swizzled(*s.layout) && int64_t{s.position} + s.count - 1 <= position &&
          s.layout->head_dim == args.head_dim;
 }

@@ -84,6 +84,30 @@ PassDescription describe_pass(const AttendArgs& args) {
   return pass;
 }
 
+MassPlan plan_mass(const AttendArgs& args) {
+  MassPlan plan;
+  int32_t first_row = 0, first_use = 0;
+  for (const RowGroup& group : args.groups) {
+    plan.first.push_back(plan.tasks.size());
+    const auto end = std::lower_bound(group.rows.begin(), group.rows.end(), args.active);
+    const auto vectors =
+        static_cast<int32_t>(end - group.rows.begin()) * (args.heads / args.kv_heads);
+    for (size_t u = 0; u < group.uses.size() && vectors > 0; ++u) {
+      const SegmentUse& use = group.uses[u];
+      if (use.mass < 0) continue;
+      const int pages =
+          pages_for(args.segments[static_cast<size_t>(use.segment)].tokens(args.layer));
+      for (int page = 0; page < pages; ++page)
+        plan.tasks.push_back(
+            {first_row, vectors, first_use + static_cast<int32_t>(u), page, use.mass});
+    }
+    first_row += static_cast<int32_t>(group.rows.size());
+    first_use += static_cast<int32_t>(group.uses.size());
+  }
+  plan.first.push_back(plan.tasks.size());
+  return plan;
+}
+
 TilePlan plan_tiles(const AttendArgs& args, int multiprocessors) {
   TilePlan plan;
   const int share = args.heads / args.kv_heads;
@@ -98,8 +122,10 @@ TilePlan plan_tiles(const AttendArgs& args, int multiprocessors) {
     const auto end = std::lower_bound(group.rows.begin(), group.rows.end(), args.active);
     const auto rows = static_cast<int32_t>(end - group.rows.begin());
     const GroupPages pages = pages_of(args, group);
-    const int vectors = rows * share, tiles = (vectors + width - 1) / width;
-    const int wanted = tiles == 0 ? 1 : 2 * multiprocessors / (tiles * args.kv_heads);
+    const int vectors = rows * share;
+    // By the width that the group would have alone.
+    const int own_tiles = vectors <= kFewVectors ? 1 : (vectors + kManyVectors - 1) / kManyVectors;
+    const int wanted = 2 * multiprocessors / (own_tiles * args.kv_heads);
     const int parts =
         std::clamp(std::min(wanted, pages.total / kPartPages), 1, std::max(1, pages.total));
     const int32_t first_partial = plan.partials;

@@ -33,4 +33,12 @@ struct TilePlan {
 };
 TilePlan plan_tiles(const AttendArgs& args, int multiprocessors);
 
+// Pages of uses whose mass is wanted. Groups may add to the same keys, one after the other: those
+// of group g are tasks [first[g], first[g + 1]).
+struct MassPlan {
+  std::vector<MassTask> tasks;
+  std::vector<size_t> first;
+};
+MassPlan plan_mass(const AttendArgs& args);
+
 }  // namespace looseleaf::cuda

@@ -9,16 +9,15 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "compute/cuda/check.h"
 
 namespace looseleaf::cuda {
 
-// After an error of CUDA nothing that the GPU holds can be trusted: the process ends with this
-// line.
-[[noreturn]] void fatal(const char* what, const char* reason);
-void check(cudaError_t error, const char* what);
 void check(cublasStatus_t status, const char* what);
 
 // Device memory that frees itself. Empty where there was none: see Gpu::memory.

@@ -7,10 +7,10 @@
 
 namespace looseleaf::cuda {
 
-// One head's K (or V) in a layer of a page.
+// One head's K (or V) in a layer of a page. REQUIRES: layer >= view.first_layer.
 __device__ __forceinline__ std::byte* head_piece(const PageView& view, std::byte* page, int layer,
                                                  int head, bool value) {
-  return page + layer * view.layer_bytes +
+  return page + (layer - view.first_layer) * view.layer_stride +
          int64_t{value ? view.kv_heads + head : head} * view.head_bytes;
 }
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ float load_element(const PageView& view, const std::b
   switch (view.type) {
     case KvType::kBF16:
       return __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(
-          piece + (view.swizzled ? element_offset(slot, dim) : 2 * at)));
+          piece + (view.swizzled ? element_offset(slot, dim, view.head_dim) : 2 * at)));
     case KvType::kF16:
       return __half2float(reinterpret_cast<const __half*>(piece)[at]);
     case KvType::kQ8_0:
@@ -43,7 +43,7 @@ __device__ __forceinline__ float4 load_four(const PageView& view, const std::byt
   switch (view.type) {
     case KvType::kBF16: {
       const auto four = *reinterpret_cast<const uint2*>(
-          piece + (view.swizzled ? element_offset(slot, dim) : 2 * at));
+          piece + (view.swizzled ? element_offset(slot, dim, view.head_dim) : 2 * at));
       return {__uint_as_float(four.x << 16), __uint_as_float(four.x & 0xFFFF0000u),
               __uint_as_float(four.y << 16), __uint_as_float(four.y & 0xFFFF0000u)};
     }
@@ -88,7 +88,7 @@ __device__ __forceinline__ void store_row(const PageView& view, std::byte* piece
     switch (view.type) {
       case KvType::kBF16:
         *reinterpret_cast<__nv_bfloat16*>(piece +
-                                          (view.swizzled ? element_offset(slot, d) : 2 * at)) =
+                                          (view.swizzled ? element_offset(slot, d, view.head_dim) : 2 * at)) =
             __float2bfloat16_rn(row[d]);
         break;
       case KvType::kF16:

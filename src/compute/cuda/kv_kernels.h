@@ -34,4 +34,14 @@ struct GpuMove {
 void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
             const float* turn, int rotary_dims, RopePairs pairs, cudaStream_t stream);
 
+// Token i is in pages[i / kPageTokens].
+struct StoredTokens {
+  PageView view;
+  std::byte* const* pages;
+};
+
+// out[i] = squared distance of the values of token first + i of `fresh` and token i of `stored`.
+void value_deviation(const StoredTokens& fresh, const StoredTokens& stored, int32_t first,
+                     int count, int layer, float* out, cudaStream_t stream);
+
 }  // namespace looseleaf::cuda

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
-#include "compute/cuda/gpu.h"
+#include "compute/cuda/check.h"
 
 namespace looseleaf::cuda {
 

@@ -9,11 +9,12 @@
 namespace looseleaf::cuda {
 
 struct PageView {
-  int64_t layer_bytes;    // K and V of all heads
+  int64_t layer_stride;   // from a layer to the next; 0: one place for all
   int32_t head_bytes;     // one head's K or V
   int32_t scales_offset;  // of q8_0, in a head's piece
   int32_t kv_heads;
   int32_t head_dim;
+  int32_t first_layer;  // layers below have no place
   KvType type;
   bool swizzled;  // page_layout.h; else rows of head_dim values one after the other
 };
@@ -24,11 +25,12 @@ inline bool is_swizzled(const KvLayout& layout) {
 }
 
 inline PageView page_view(const KvLayout& layout) {
-  return {layout.layer_bytes(),
+  return {layout.layers == 1 ? 0 : layout.layer_bytes(),
           static_cast<int32_t>(layout.head_bytes()),
           static_cast<int32_t>(layout.scales_offset()),
           layout.kv_heads,
           layout.head_dim,
+          layout.first_layer,
           layout.type,
           is_swizzled(layout)};
 }

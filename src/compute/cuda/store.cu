@@ -10,6 +10,7 @@ __global__ void store_kernel(const PageView* views, const GpuSlot* slots, int la
   const GpuSlot to = slots[blockIdx.x];
   if (to.page == nullptr) return;
   const PageView view = views[to.view];
+  if (layer < view.first_layer) return;
   const int head = blockIdx.y;
   const bool value = blockIdx.z == 1;
   const float* row = (value ? v : k) + (int64_t{blockIdx.x} * view.kv_heads + head) * view.head_dim;
