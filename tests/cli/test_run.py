@@ -450,3 +450,14 @@ def test_closed_and_full_standard_output():
     assert_refused(closed, REFUSED, "standard output")
     with open("/dev/full", "w") as full:
         assert_refused(looseleaf("methods", stdout=full), REFUSED, "No space left")
+
+
+def test_cuda_where_there_is_none():
+    done = looseleaf("run", MODEL, "-q", "x", "-n", "1", "--device", "cuda")
+    if done.returncode == DONE:
+        pytest.skip("there is a GPU")
+    assert_refused(done, REFUSED, "--device cuda: ")
+    automatic = looseleaf("run", MODEL, "-q", "x", "-n", "1", "--ignore-eos", "--device", "auto")
+    assert automatic.returncode == DONE
+    for line in automatic.stderr.splitlines():  # none where the module was not built
+        assert line.startswith("looseleaf: warning: computing on the CPU")

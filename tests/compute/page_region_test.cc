@@ -20,8 +20,12 @@ TEST(PageRegion, PiecesNeverOverlapAndGapsGrowTogether) {
       const auto at = region.take(bytes);
       if (!at) continue;
       const auto next = taken.lower_bound(*at);
-      if (next != taken.end()) ASSERT_LE(*at + bytes, next->first);
-      if (next != taken.begin()) ASSERT_LE(std::prev(next)->first + std::prev(next)->second, *at);
+      if (next != taken.end()) {
+        ASSERT_LE(*at + bytes, next->first);
+      }
+      if (next != taken.begin()) {
+        ASSERT_LE(std::prev(next)->first + std::prev(next)->second, *at);
+      }
       ASSERT_LE(*at + bytes, kBytes);
       taken[*at] = bytes;
       used += bytes;
