@@ -118,8 +118,9 @@ class GoldenKvTest : public testing::TestWithParam<std::pair<const char*, double
 
 TEST_P(GoldenKvTest, ReuseWithinTheTypesRounding) {
   const auto [type, tolerance] = GetParam();
-  const auto core = make_core(golden_dir() / "llama_hf_f32",
-                              {.threads = 2, .cache_bytes = 256 << 20, .kv_type = type});
+  const auto core = make_core(
+      golden_dir() / "llama_hf_f32",
+      {.threads = 2, .cache_bytes = 256 << 20, .kv_type = type, .private_kv_type = "f32"});
   double worst = 0;
   for (const GoldenCase& c : read_golden(golden_dir() / "llama_hf_f32.golden.json"))
     if (c.reuse) {

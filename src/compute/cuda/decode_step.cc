@@ -51,19 +51,23 @@ bool is_decode_step(const AttendArgs& args) {
 }
 
 void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
-  // Chunks by their first page: the same memory bound at several places is one.
+  // The same pages bound at several places are one chunk. All are compared: texts may share their
+  // first ones only.
   std::vector<PlanChunk> chunks;
   std::vector<std::byte*> pages;
   std::vector<float> turns;
   std::vector<PlanUse> of_segment(args.segments.size());
-  std::map<std::pair<const std::byte*, int32_t>, int32_t> known;
+  std::map<std::pair<int32_t, std::vector<std::byte*>>, int32_t> known;
   for (size_t i = 0; i < args.segments.size(); ++i) {
     const Segment& s = args.segments[i];
-    const auto [found, added] = known.try_emplace({s.count == 0 ? nullptr : s.pages[0], s.count},
-                                                  static_cast<int32_t>(chunks.size()));
+    std::vector<std::byte*> own(s.pages.begin(), s.pages.begin() + pages_for(s.count));
+    const auto first_page = static_cast<int32_t>(pages.size());
+    const auto [found, added] =
+        known.try_emplace({s.count, std::move(own)}, static_cast<int32_t>(chunks.size()));
     if (added) {
-      chunks.push_back({static_cast<int32_t>(pages.size()), s.count});
-      pages.insert(pages.end(), s.pages.begin(), s.pages.begin() + pages_for(s.count));
+      chunks.push_back({first_page, s.count});
+      const auto& listed = found->first.second;
+      pages.insert(pages.end(), listed.begin(), listed.end());
     }
     of_segment[i].chunk = found->second;
     if (s.turn.empty()) continue;

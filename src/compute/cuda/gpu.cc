@@ -30,18 +30,15 @@ void fatal(const char* what, const char* reason) {
 }
 
 void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) fatal(what, cudaGetErrorString(error));
+  if (error != cudaSuccess && error != cudaErrorCudartUnloading)
+    fatal(what, cudaGetErrorString(error));
 }
 
 void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) fatal(what, cublasLtGetStatusString(status));
 }
 
-void FreeMemory::operator()(void* memory) const {
-  // A process that ends may have taken CUDA down before its last objects.
-  if (const cudaError_t error = cudaFree(memory); error != cudaErrorCudartUnloading)
-    check(error, "freeing memory");
-}
+void FreeMemory::operator()(void* memory) const { check(cudaFree(memory), "freeing memory"); }
 
 Expected<std::unique_ptr<Gpu>> Gpu::open() {
   int count = 0;
