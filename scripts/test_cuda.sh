@@ -10,5 +10,5 @@ failed=0
 # Golden models: in float32 within the bound that the CPU is held to, in bf16 within its rounding.
 LOOSELEAF_TEST_DEVICE=cuda "$TESTS/test_engine" --gtest_brief=1 --gtest_filter='*Golden*' || failed=1
 # The tensor-core kernels alone.
-"$BIN/bench_attention_decode" --check || failed=1
+"$BIN/bench_attention" --check || failed=1
 exit $failed

@@ -50,7 +50,7 @@ class CudaDevice final : public Device {
     return static_cast<int64_t>(taken);
   }
   Expected<DeviceMemory> allocate_page(size_t bytes) override {
-    const auto at = region_.take((bytes + 255) / 256 * 256);
+    const auto at = region_.take((bytes + kPageUnit - 1) / kPageUnit * kPageUnit);
     if (!at)
       return error(ErrorCode::kUnavailable,
                    "keys and values: no gap of {} bytes is left; raise --cache-bytes", bytes);

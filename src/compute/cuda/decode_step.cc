@@ -1,5 +1,6 @@
 #include "compute/cuda/decode_step.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -96,7 +97,12 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   const size_t items = packed.append(plan.items), first_item = packed.append(plan.first_item);
   const size_t vectors = packed.append(plan.vectors);
   const size_t first_partial = packed.append(plan.first_partial);
-  const size_t page_list = packed.append(pages), turn_list = packed.append(turns);
+  // Pages lie anywhere in the pool, at multiples of kPageUnit.
+  const std::byte* lowest = pages.empty() ? nullptr : *std::min_element(pages.begin(), pages.end());
+  std::vector<int32_t> numbers;
+  for (const std::byte* page : pages)
+    numbers.push_back(static_cast<int32_t>((page - lowest) / kPageUnit));
+  const size_t page_list = packed.append(numbers), turn_list = packed.append(turns);
   const std::byte* base = staged_.get(gpu, packed.bytes);
 
   const auto dim = static_cast<size_t>(args.head_dim);
@@ -111,8 +117,9 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   DecodeArgs decode{};
   decode.query = query;
   decode.turns = reinterpret_cast<const float*>(base + turn_list);
-  decode.pages = reinterpret_cast<const std::byte* const*>(base + page_list);
-  decode.layer_offset = args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
+  decode.layer = lowest + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
+  decode.page_bytes = kPageUnit;
+  decode.pages = reinterpret_cast<const int32_t*>(base + page_list);
   decode.kv_heads = args.kv_heads;
   decode.scale_log2 = args.scale * static_cast<float>(M_LOG2E);
   decode.items = reinterpret_cast<const WorkItem*>(base + items);

@@ -35,6 +35,10 @@ inline PageView page_view(const KvLayout& layout) {
           is_swizzled(layout)};
 }
 
+// Bytes that every page's address is a multiple of, from the pool's start: kernels name pages by
+// 32-bit multiples of it, enough for 512 GiB.
+inline constexpr int64_t kPageUnit = 256;
+
 // Heads up to this size have kernels.
 inline constexpr int kMaxHeadDim = 256;
 
