@@ -19,6 +19,7 @@ inline constexpr int kSmallVocab = 320;
 inline Engine load_engine(EngineOptions options = {}, const std::string& model = "llama_f32.gguf") {
   if (options.cache_bytes == 0) options.cache_bytes = 64 << 20;
   if (options.threads == 0) options.threads = 2;
+  options.device = "cpu";  // whose pages the tests count
   return value_of(Engine::load((golden_dir() / model).string(), options));
 }
 

@@ -18,10 +18,10 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
 
 void Attention::attend(const AttendArgs& args) {
   if (gpu_.failed() || args.active == 0) return;
-  if (gpu_.is_hopper() && !deterministic_ && is_decode_step(args))
-    decode_step_.run(gpu_, args);
-  else
-    attend_general(args);
+  const bool tensor_cores = gpu_.is_hopper() && !deterministic_;
+  if (tensor_cores && is_decode_step(args)) return decode_step_.run(gpu_, args);
+  if (tensor_cores && is_prefill_step(args)) return prefill_step_.run(gpu_, args);
+  attend_general(args);
 }
 
 AttendLaunch Attention::describe(const AttendArgs& args) {

@@ -4,6 +4,7 @@
 #include "compute/cuda/attend_rows.h"
 #include "compute/cuda/decode_step.h"
 #include "compute/cuda/gpu.h"
+#include "compute/cuda/prefill_step.h"
 #include "compute/device.h"
 
 namespace looseleaf::cuda {
@@ -25,6 +26,7 @@ class Attention {
   bool deterministic_;
   Staged description_, tiles_, merges_, mass_tasks_;
   DecodeStep decode_step_;
+  PrefillStep prefill_step_;
 };
 
 }  // namespace looseleaf::cuda

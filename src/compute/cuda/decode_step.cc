@@ -1,29 +1,14 @@
 #include "compute/cuda/decode_step.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 
 #include "compute/cuda/attend_decode.h"
 #include "compute/cuda/kernels.h"
-#include "compute/cuda/page_view.h"
+#include "compute/cuda/packed.h"
 
 namespace looseleaf::cuda {
 namespace {
-
-// Values appended one after the other at multiples of 16; offsets stay right when it is copied.
-class Packed {
- public:
-  template <class T>
-  size_t append(const std::vector<T>& values) {
-    const size_t at = (bytes.size() + 15) / 16 * 16;
-    bytes.resize(at + values.size() * sizeof(T));
-    if (!values.empty()) std::memcpy(bytes.data() + at, values.data(), values.size() * sizeof(T));
-    return at;
-  }
-  std::vector<std::byte> bytes;
-};
 
 bool fits(const AttendArgs& args, const Segment& s, int32_t position) {
   if (!s.stale.empty() || !s.positions.empty() || !s.count_by_layer.empty()) return false;
@@ -97,12 +82,8 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   const size_t items = packed.append(plan.items), first_item = packed.append(plan.first_item);
   const size_t vectors = packed.append(plan.vectors);
   const size_t first_partial = packed.append(plan.first_partial);
-  // Pages lie anywhere in the pool, at multiples of kPageUnit.
-  const std::byte* lowest = pages.empty() ? nullptr : *std::min_element(pages.begin(), pages.end());
-  std::vector<int32_t> numbers;
-  for (const std::byte* page : pages)
-    numbers.push_back(static_cast<int32_t>((page - lowest) / kPageUnit));
-  const size_t page_list = packed.append(numbers), turn_list = packed.append(turns);
+  const PageNumbers numbered(pages);
+  const size_t page_list = packed.append(numbered.numbers), turn_list = packed.append(turns);
   const std::byte* base = staged_.get(gpu, packed.bytes);
 
   const auto dim = static_cast<size_t>(args.head_dim);
@@ -117,7 +98,7 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   DecodeArgs decode{};
   decode.query = query;
   decode.turns = reinterpret_cast<const float*>(base + turn_list);
-  decode.layer = lowest + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
+  decode.layer = numbered.lowest + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
   decode.page_bytes = kPageUnit;
   decode.pages = reinterpret_cast<const int32_t*>(base + page_list);
   decode.kv_heads = args.kv_heads;
