@@ -57,4 +57,5 @@ set_target_properties(bench_attention PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 add_dependencies(looseleaf_bundled looseleaf_cuda)
+add_dependencies(looseleaf looseleaf_cuda)  # `make build` and `make install` bring it along
 install(TARGETS looseleaf_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
