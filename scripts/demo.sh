@@ -13,6 +13,8 @@ other_order=2,0,9,1,5,3,7,8,6,4
 
 answers=$(mktemp)
 trap 'rm -f "$answers"' EXIT
+# The CPU everywhere, so that all see the same; LOOSELEAF_ARG_DEVICE=auto takes a GPU where there is one.
+export LOOSELEAF_ARG_DEVICE=${LOOSELEAF_ARG_DEVICE:-cpu}
 ask() { "$looseleaf" run "$model" --docs examples/documents --json -n 48 "$@" >>"$answers"; }
 
 cat <<TEXT
