@@ -87,8 +87,8 @@ __device__ __forceinline__ void store_row(const PageView& view, std::byte* piece
     const int at = slot * view.head_dim + d;
     switch (view.type) {
       case KvType::kBF16:
-        *reinterpret_cast<__nv_bfloat16*>(piece +
-                                          (view.swizzled ? element_offset(slot, d, view.head_dim) : 2 * at)) =
+        *reinterpret_cast<__nv_bfloat16*>(
+            piece + (view.swizzled ? element_offset(slot, d, view.head_dim) : 2 * at)) =
             __float2bfloat16_rn(row[d]);
         break;
       case KvType::kF16:
