@@ -8,7 +8,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 CLANG_FORMAT ?= clang-format
 
-configure = cmake -S . -G Ninja $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+ccache = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+configure = cmake -S . -G Ninja $(ccache)
 compile = cmake --build $(1) -j $(JOBS)
 
 # The first Python that has what the scripts and tests import; asked for when a recipe runs, after setup.
