@@ -5,7 +5,7 @@ set -euo pipefail
 
 . /etc/os-release
 
-packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip python3-pytest zstd
+packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip python3-pytest python3-jinja2 zstd
           libdnnl-dev libhwy-dev libcli11-dev libfmt-dev libpcre2-dev libxxhash-dev libssl-dev libexpected-dev
           libutf8proc-dev libgtest-dev)
 case "${ID:-} ${VERSION_ID:-}" in

@@ -2,43 +2,11 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+#include "engine/document_marks.h"
+
 namespace looseleaf {
 namespace {
-
-constexpr std::string_view kStart = "<|im_start|>", kEnd = "<|im_end|>";
-
-// The system message that a ChatML template writes when the chat has none: the literal that stands
-// between the two marks in the template's source.
-std::string default_system(const std::string& chat_template) {
-  constexpr std::string_view kOpen = "<|im_start|>system\\n";
-  size_t open = chat_template.find(kOpen);
-  size_t length = kOpen.size();
-  if (open == std::string::npos) {
-    open = chat_template.find("<|im_start|>system\n");
-    --length;  // the same with a real newline
-  }
-  if (open == std::string::npos) return "";
-  const size_t close = chat_template.find(kEnd, open);
-  if (close == std::string::npos) return "";
-  std::string text = chat_template.substr(open + length, close - open - length);
-  // A quote or a brace means that the template computes the text: then it has no default.
-  return text.find_first_of("'\"{") == std::string::npos ? text : "";
-}
-
-// Builds parts, so that text on both sides of a mark is one stretch.
-class Writer {
- public:
-  void write(std::string_view text, Origin origin) {
-    if (parts_.empty() || !std::holds_alternative<MarkedString>(parts_.back()))
-      parts_.emplace_back(MarkedString());
-    std::get<MarkedString>(parts_.back()).append(text, origin);
-  }
-  void insert(const Document& document) { parts_.emplace_back(&document); }
-  std::vector<ChatPart> take() { return std::move(parts_); }
-
- private:
-  std::vector<ChatPart> parts_;
-};
 
 bool places_documents(const Message& message) {
   return std::any_of(message.content.begin(), message.content.end(), [](const ContentPart& part) {
@@ -53,31 +21,40 @@ std::string text_of(const Message& message) {
   return text;
 }
 
-void write_content(const Message& message, Writer& writer) {
-  for (const ContentPart& part : message.content) {
-    if (const auto* text = std::get_if<std::string>(&part))
-      writer.write(*text, Origin::kData);
-    else
-      writer.insert(std::get<Document>(part));
-  }
+Status check_message(const Message& message, size_t index) {
+  const auto& roles = {"system", "user", "assistant", "tool"};
+  if (std::find(roles.begin(), roles.end(), message.role) == roles.end())
+    return field_error(fmt::format("messages[{}].role", index),
+                       "'{}' is not one of system, user, assistant, tool", message.role);
+  const std::string text = text_of(message);
+  if (const auto offset = find_invalid_utf8(text))
+    return field_error(fmt::format("messages[{}].content", index), "not UTF-8 at byte {}", *offset);
+  return {};
 }
+
+// Contents with a mark for each document, and which document each mark stands for.
+struct Marked {
+  std::vector<ChatMessage> messages;
+  std::vector<const Document*> documents;
+
+  void insert(MarkedString& content, const Document& document) {
+    content.append(document_mark(documents.size()));
+    documents.push_back(&document);
+  }
+};
 
 }  // namespace
 
-Expected<RenderedChat> render_chat(const std::vector<Message>& messages,
-                                   const std::vector<Document>& documents, const Layout& layout,
-                                   const Tokenizer& tokenizer) {
-  if (!tokenizer.special(kStart) || !tokenizer.special(kEnd))
-    return error(
-        ErrorCode::kUnsupported,
-        "this model's chat template is not ChatML ({} is no token of it), the only one that "
-        "can be rendered so far; use a completion: prefix, documents, prompt",
-        kStart);
+Expected<std::vector<ChatPart>> render_chat(const std::vector<Message>& messages,
+                                            const std::vector<Document>& documents,
+                                            const Layout& layout,
+                                            const ChatTemplate& chat_template) {
   if (messages.empty()) return field_error("messages", "is empty");
-
   size_t last_user = messages.size();
-  for (size_t i = 0; i < messages.size(); ++i)
+  for (size_t i = 0; i < messages.size(); ++i) {
+    LL_RETURN_IF_ERROR(check_message(messages[i], i));
     if (messages[i].role == "user") last_user = i;
+  }
   if (!documents.empty() && last_user == messages.size())
     return field_error("documents", "there is no user message to put them in");
   if (!documents.empty() && places_documents(messages[last_user]))
@@ -85,38 +62,44 @@ Expected<RenderedChat> render_chat(const std::vector<Message>& messages,
                        "the last user message has documents among its content parts; give all of "
                        "them there");
 
-  Writer writer;
-  RenderedChat chat;
-  if (messages[0].role != "system") {
-    const std::string system = default_system(tokenizer.spec().chat_template);
-    if (!system.empty()) {
-      const std::string block = fmt::format("{}system\n{}{}\n", kStart, system, kEnd);
-      writer.write(block, Origin::kTemplate);
-      chat.opening.append(block, Origin::kTemplate);
-    }
-  }
+  Marked marked;
   for (size_t i = 0; i < messages.size(); ++i) {
-    const Message& message = messages[i];
-    const auto& roles = {"system", "user", "assistant", "tool"};
-    if (std::find(roles.begin(), roles.end(), message.role) == roles.end())
-      return field_error(fmt::format("messages[{}].role", i),
-                         "'{}' is not one of system, user, assistant, tool", message.role);
-    const std::string open = fmt::format("{}{}\n", kStart, message.role);
-    writer.write(open, Origin::kTemplate);
-    if (i == 0) chat.opening.append(open, Origin::kTemplate);
+    MarkedString content;
     if (i == last_user && !documents.empty()) {
-      writer.write(layout.intro, Origin::kData);
-      for (const Document& document : documents) writer.insert(document);
-      LL_ASSIGN(const std::string question, render_question(layout, text_of(message)));
-      writer.write(question, Origin::kData);
+      content.append(layout.intro, Origin::kData);
+      for (const Document& document : documents) marked.insert(content, document);
+      LL_ASSIGN(const std::string question, render_question(layout, text_of(messages[i])));
+      content.append(question, Origin::kData);
+      if (const auto offset = find_invalid_utf8(content.text()))
+        return field_error("layout", "not UTF-8 at byte {} of what it writes", *offset);
     } else {
-      write_content(message, writer);
+      for (const ContentPart& part : messages[i].content) {
+        if (const auto* text = std::get_if<std::string>(&part))
+          content.append(*text, Origin::kData);
+        else
+          marked.insert(content, std::get<Document>(part));
+      }
     }
-    writer.write(fmt::format("{}\n", kEnd), Origin::kTemplate);
+    marked.messages.push_back({messages[i].role, std::move(content)});
   }
-  writer.write(fmt::format("{}assistant\n", kStart), Origin::kTemplate);
-  chat.parts = writer.take();
+  LL_ASSIGN(const MarkedString text, chat_template.render(marked.messages));
+  LL_ASSIGN(std::vector<MarkedPart> parts, split_at_marks(text, marked.documents.size()));
+  std::vector<ChatPart> chat;
+  for (MarkedPart& part : parts) {
+    if (const auto* index = std::get_if<size_t>(&part))
+      chat.emplace_back(marked.documents[*index]);
+    else
+      chat.emplace_back(std::get<MarkedString>(std::move(part)));
+  }
   return chat;
+}
+
+Expected<MarkedString> chat_opening(const std::string& role, const ChatTemplate& chat_template) {
+  std::vector<ChatMessage> messages = {{role, document_mark(0)}};
+  // A system message alone is no chat: some templates refuse it.
+  if (role == "system") messages.push_back({"user", MarkedString()});
+  LL_ASSIGN(const MarkedString text, chat_template.render(messages));
+  return text_before_mark(text);
 }
 
 }  // namespace looseleaf

@@ -8,6 +8,7 @@
 #include "cache/kv_pool.h"
 #include "cache/prefix_cache.h"
 #include "compute/device.h"
+#include "engine/chat_template.h"
 #include "engine/forward.h"
 #include "model/model.h"
 #include "text/tokenizer.h"
@@ -31,6 +32,7 @@ struct EngineCore {
   std::shared_ptr<const Model> model;
   std::unique_ptr<const Tokenizer> tokenizer;  // null: token lists only
   std::string tokenizer_problem;
+  ChatTemplate chat_template;
   ResolvedOptions options;
   std::string fingerprint;  // of the model and the numeric path
   std::unique_ptr<Device> device;

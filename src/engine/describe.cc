@@ -54,7 +54,7 @@ json::value tokenizer_facts(const EngineCore& core) {
                       {"eos", spec.eos},
                       {"adds_bos", spec.add_bos},
                       {"end_of_generation", json::value_from(spec.end_of_generation)},
-                      {"chat_template", !spec.chat_template.empty()}};
+                      {"chat_template", core.chat_template.description()}};
 }
 
 }  // namespace

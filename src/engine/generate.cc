@@ -43,7 +43,8 @@ Status check_deterministic(const EngineCore& core, const Method& method) {
 }
 
 PromptContext prompt_context(const EngineCore& core) {
-  return {core.tokenizer.get(), core.tokenizer_problem, core.model->config.vocab};
+  return {core.tokenizer.get(), core.tokenizer_problem, core.model->config.vocab,
+          &core.chat_template};
 }
 
 bool ends_answer(const EngineCore& core, int32_t token) {

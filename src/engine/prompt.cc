@@ -16,21 +16,20 @@ class Builder {
       : context_(context), request_(request), alone_(alone) {}
 
   Expected<Prompt> chat() {
-    LL_ASSIGN(const Tokenizer* tokenizer, tokenizer_for("a chat"));
+    LL_RETURN_IF_ERROR(tokenizer_for("a chat"));
     const std::vector<Message> question = {{.role = "user", .content = {request_.question}}};
     const auto& messages = request_.messages.empty() ? question : request_.messages;
     LL_ASSIGN(layout_, resolve_layout(request_.layout, messages[0].role == "system"));
-    LL_ASSIGN(const RenderedChat rendered,
-              render_chat(messages, request_.documents, layout_, *tokenizer));
-    for (const ChatPart& part : rendered.parts) {
+    LL_ASSIGN(const std::vector<ChatPart> parts,
+              render_chat(messages, request_.documents, layout_, *context_.chat_template));
+    for (const ChatPart& part : parts) {
       if (const auto* document = std::get_if<const Document*>(&part)) {
         LL_RETURN_IF_ERROR(add_document(**document));
       } else {
         LL_RETURN_IF_ERROR(add_marked("messages", std::get<MarkedString>(part)));
       }
     }
-    LL_ASSIGN(std::vector<int32_t> opening, tokenizer->encode(rendered.opening));
-    return finish(std::move(opening));
+    return finish({});
   }
 
   Expected<Prompt> completion() {
@@ -48,8 +47,6 @@ class Builder {
     if (request_.prefix || request_.prompt) {
       LL_ASSIGN(opening, completion_opening());
       prompt_.pieces.clear();
-    } else {
-      LL_ASSIGN(opening, chat_opening());
     }
     LL_RETURN_IF_ERROR(add_document(document));
     LL_RETURN_IF_ERROR(set_encoding_prefix(std::move(opening)));
@@ -63,15 +60,14 @@ class Builder {
     return prompt_.pieces.empty() ? std::vector<int32_t>() : prompt_.pieces[0].tokens;
   }
 
-  // What the chat template puts before the first message's content; nothing for a model without
-  // one.
-  Expected<std::vector<int32_t>> chat_opening() const {
-    if (context_.tokenizer == nullptr) return std::vector<int32_t>();
-    const std::vector<Message> question = {{.role = "user", .content = {std::string()}}};
-    const auto& messages = request_.messages.empty() ? question : request_.messages;
-    const auto chat = render_chat(messages, {}, layout_, *context_.tokenizer);
-    if (!chat) return std::vector<int32_t>();
-    return context_.tokenizer->encode(chat->opening);
+  bool is_completion() const { return request_.prompt || request_.prefix; }
+
+  // What the chat template puts before the first message's content.
+  Expected<std::vector<int32_t>> chat_opening(const std::string& role) const {
+    LL_RETURN_IF_ERROR(tokenizer_for("a chat's header"));
+    LL_ASSIGN(const MarkedString opening, looseleaf::chat_opening(role, *context_.chat_template));
+    LL_ASSIGN(std::vector<int32_t> tokens, context_.tokenizer->encode(opening));
+    return with_bos(std::move(tokens), true);
   }
 
   Expected<const Tokenizer*> tokenizer_for(std::string_view what) const {
@@ -95,14 +91,14 @@ class Builder {
   Status add_marked(const std::string& field, const MarkedString& text) {
     auto tokens = context_.tokenizer->encode(text);
     if (!tokens) return field_error(field, "{}", tokens.error().message);
-    add_text(with_bos(std::move(*tokens)));
+    add_text(with_bos(std::move(*tokens), prompt_.pieces.empty()));
     return {};
   }
 
   // Exactly one BOS, at the very start, and only where the tokenizer asks for one.
-  std::vector<int32_t> with_bos(std::vector<int32_t> tokens) {
+  std::vector<int32_t> with_bos(std::vector<int32_t> tokens, bool at_start) const {
     const TokenizerSpec& spec = context_.tokenizer->spec();
-    const bool wanted = prompt_.pieces.empty() && spec.add_bos && spec.bos >= 0;
+    const bool wanted = at_start && spec.add_bos && spec.bos >= 0;
     if (wanted && (tokens.empty() || tokens[0] != spec.bos))
       tokens.insert(tokens.begin(), spec.bos);
     return tokens;
@@ -142,7 +138,7 @@ class Builder {
       tokens = std::move(*encoded);
       if (tokens.empty()) return field_error(field, "the layout writes nothing for it");
       // Without a text before the first document the BOS stands before it, not in it.
-      if (prompt_.pieces.empty() && !alone_) add_text(with_bos({}));
+      if (prompt_.pieces.empty() && !alone_) add_text(with_bos({}, true));
     } else {
       LL_RETURN_IF_ERROR(check_ids(field + ".tokens", tokens));
     }
@@ -150,9 +146,14 @@ class Builder {
     return {};
   }
 
+  // `opening`: a completion's text before its documents.
   Status set_encoding_prefix(std::vector<int32_t> opening) {
     const std::string& name = request_.encoding_prefix;
     if (name == "header") {
+      if (!is_completion()) {
+        LL_ASSIGN(opening,
+                  chat_opening(request_.messages.empty() ? "user" : request_.messages[0].role));
+      }
       prompt_.encoding_prefix = std::move(opening);
     } else if (name == "bos") {
       const int32_t bos = context_.tokenizer != nullptr ? context_.tokenizer->spec().bos : -1;
@@ -160,8 +161,8 @@ class Builder {
         prompt_.encoding_prefix = {bos};
       } else {
         // The model's, not the request's: chats and completions share their chunks.
-        LL_ASSIGN(const std::vector<int32_t> chat, chat_opening());
-        if (!chat.empty()) prompt_.encoding_prefix = {chat[0]};
+        const auto chat = chat_opening("user");
+        if (chat && !chat->empty()) prompt_.encoding_prefix = {chat->front()};
       }
     } else if (name != "none") {
       return field_error("encoding_prefix", "'{}' is not one of none, bos, header", name);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "engine/chat_template.h"
 #include "looseleaf/looseleaf.h"
 #include "text/tokenizer.h"
 
@@ -29,11 +30,12 @@ struct Prompt {
 };
 
 // What a prompt is built with. `tokenizer` is null for a model without one, which takes token
-// lists; `tokenizer_problem` says why.
+// lists; `tokenizer_problem` says why. REQUIRES: a chat template where there is a tokenizer.
 struct PromptContext {
   const Tokenizer* tokenizer = nullptr;
   std::string tokenizer_problem;
   int vocab = 0;
+  const ChatTemplate* chat_template = nullptr;
 };
 
 // Errors: kInvalidArgument (with the field's path: empty prompt or document, ids outside the

@@ -11,6 +11,7 @@ namespace looseleaf {
 enum class Origin : unsigned char {
   kTemplate,  // special tokens in it are parsed
   kData,      // what a user or a document says; its text stays text
+  kInsert,    // stands for something else and is taken out before anything is tokenized
 };
 
 class MarkedString {
@@ -33,10 +34,6 @@ class MarkedString {
 
   // Bytes [from, from + count), cut to what there is.
   MarkedString substr(size_t from, size_t count = std::string::npos) const;
-
-  // Without white space at both ends, by the rule of Python's str.strip().
-  // REQUIRES: the text is UTF-8.
-  MarkedString trim() const;
 
   bool operator==(const MarkedString&) const = default;
 

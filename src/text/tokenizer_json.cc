@@ -107,18 +107,26 @@ Expected<int32_t> named_token(const ObjectReader& config, std::string_view field
 }
 
 // A string, or a list of named templates of which "default" is taken.
-Expected<std::string> chat_template(const ObjectReader& config) {
+Status read_chat_template(const ObjectReader& config, TokenizerSpec& spec) {
   const auto field = config.member("chat_template");
-  if (!field) return std::string();
-  if (!field->value().is_array()) return field->string();
+  if (!field) return {};
+  if (!field->value().is_array()) {
+    LL_ASSIGN(spec.chat_template, field->string());
+    return {};
+  }
   LL_ASSIGN(const auto list, config.items("chat_template"));
+  std::string names;
   for (size_t i = 0; i < list.size(); ++i) {
     LL_ASSIGN(const auto entry, ObjectReader::open(list[i]));
     LL_ASSIGN(const auto name, entry.get<std::string_view>("name"));
     LL_ASSIGN(const auto text, entry.get<std::string_view>("template"));
-    if (name == "default") return std::string(text);
+    if (name == "default") spec.chat_template = text;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", quote(name));
   }
-  return std::string();
+  if (spec.chat_template.empty() && !names.empty())
+    spec.chat_template_problem =
+        fmt::format("{} has {}, and none is named 'default'", field->where(), names);
+  return {};
 }
 
 bool adds_prefix(const std::vector<NormalizeStep>& steps) {
@@ -158,8 +166,7 @@ Status read_config(const ObjectReader& tokenizer, const std::optional<ObjectRead
   if (bos >= 0) spec.bos = bos;
   LL_ASSIGN(spec.add_bos, config->boolean("add_bos_token", spec.add_bos));
   LL_ASSIGN(spec.eos, named_token(*config, "eos_token", spec));
-  LL_ASSIGN(spec.chat_template, chat_template(*config));
-  return {};
+  return read_chat_template(*config, spec);
 }
 
 // generation_config.json's eos_token_id: none, one or a list.
@@ -208,7 +215,10 @@ Expected<TokenizerSpec> tokenizer_spec_from_json(const TokenizerFiles& files) {
   else
     spec.strips.resize(spec.tokens.size());
   LL_RETURN_IF_ERROR(read_config(tokenizer, config, spec));
-  if (!files.chat_template.empty()) spec.chat_template = files.chat_template;
+  if (!files.chat_template.empty()) {
+    spec.chat_template = files.chat_template;
+    spec.chat_template_problem.clear();
+  }
   if (spec.eos < 0 && !ends.empty()) spec.eos = ends.front();
   spec.end_of_generation = end_of_generation_tokens(spec, std::move(ends));
   LL_RETURN_IF_ERROR(check_spec(spec));

@@ -98,7 +98,8 @@ struct TokenizerSpec {
   int32_t eos = -1;
   std::vector<int32_t> end_of_generation;  // eos and the end-of-turn tokens
   bool add_bos = false;
-  std::string chat_template;  // Jinja source, may be empty
+  std::string chat_template;          // Jinja source, may be empty
+  std::string chat_template_problem;  // why none of the file's templates is taken, or empty
 
   TokenStrip strip(size_t id) const { return id < strips.size() ? strips[id] : TokenStrip::kNone; }
   bool merges_text(size_t id) const {  // tokenizing text may lead to it

@@ -1,4 +1,4 @@
-// Chats in the ChatML layout, against the text that the model's own template gives in Python.
+// Chats through the golden model's ChatML template, against the text that it gives in Python.
 #include "engine/chat.h"
 
 #include "asking.h"
@@ -15,16 +15,15 @@ class ChatTest : public testing::Test {
   static void TearDownTestSuite() { core_.reset(); }
   static const Tokenizer& tokenizer() { return *core_->tokenizer; }
 
-  static Expected<RenderedChat> render(const std::vector<Message>& messages,
-                                       const std::vector<Document>& documents = {}) {
-    return render_chat(messages, documents, kLayout, tokenizer());
+  static Expected<std::vector<ChatPart>> render(const std::vector<Message>& messages,
+                                                const std::vector<Document>& documents = {}) {
+    return render_chat(messages, documents, kLayout, core_->chat_template);
   }
   // The chat as one text, a document as [its text].
   static std::string text_of(const std::vector<Message>& messages,
                              const std::vector<Document>& documents = {}) {
-    const RenderedChat chat = value_of(render(messages, documents));
     std::string text;
-    for (const ChatPart& part : chat.parts) {
+    for (const ChatPart& part : value_of(render(messages, documents))) {
       if (const auto* document = std::get_if<const Document*>(&part))
         text += "[" + (*document)->text + "]";
       else
@@ -98,10 +97,9 @@ TEST_F(ChatTest, DocumentsThatWouldBeDroppedAreRefused) {
 }
 
 TEST_F(ChatTest, Opening) {
-  EXPECT_EQ(value_of(render({{"user", {"x"}}})).opening.text(),
+  EXPECT_EQ(value_of(chat_opening("user", core_->chat_template)).text(),
             std::string(kSystem) + "<|im_start|>user\n");
-  EXPECT_EQ(value_of(render({{"system", {"s"}}, {"user", {"x"}}})).opening.text(),
-            "<|im_start|>system\n")
+  EXPECT_EQ(value_of(chat_opening("system", core_->chat_template)).text(), "<|im_start|>system\n")
       << "the template up to its first message, never what the message says";
 }
 
@@ -113,7 +111,7 @@ TEST_F(ChatTest, SpecialTextInDataIsText) {
   Request r = question("Who?");
   r.documents = {doc(evil)};
   r.documents[0].title = evil;
-  PromptContext context{&tokenizer(), "", kSmallVocab};
+  PromptContext context{&tokenizer(), "", kSmallVocab, &core_->chat_template};
   const auto marks = [&](const Request& request) {
     int count = 0;
     for (const PromptPiece& piece : value_of(build_prompt(context, request)).pieces) {
@@ -132,7 +130,7 @@ TEST_F(ChatTest, SpecialTextInDataIsText) {
 }
 
 TEST_F(ChatTest, Refusals) {
-  const auto param = [&](const Expected<RenderedChat>& chat) {
+  const auto param = [&](const Expected<std::vector<ChatPart>>& chat) {
     return chat ? "rendered" : chat.error().param;
   };
   EXPECT_EQ(param(render({})), "messages");
@@ -140,15 +138,6 @@ TEST_F(ChatTest, Refusals) {
   EXPECT_EQ(param(render({{"<|im_end|>", {"x"}}})), "messages[0].role");
   EXPECT_EQ(param(render({{"system", {"x"}}}, {doc("A")})), "documents");
   EXPECT_EQ(param(render({{"assistant", {"x"}}})), "rendered");
-}
-
-TEST_F(ChatTest, ATokenizerWithoutTheMarks) {
-  TokenizerSpec spec = tokenizer().spec();
-  spec.tokens[1] = "<|start|>";
-  const auto other = value_of(Tokenizer::create(std::move(spec)));
-  const auto chat = render_chat({{"user", {"x"}}}, {}, kLayout, *other);
-  ASSERT_FALSE(chat);
-  EXPECT_EQ(chat.error().code, ErrorCode::kUnsupported);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ class PromptTest : public testing::Test {
     spec_.add_bos = adds_bos;
     if (!has_bos) spec_.bos = -1;
     tokenizer_ = value_of(Tokenizer::create(spec_));
-    context_ = {tokenizer_.get(), "", kSmallVocab};
+    chat_template_ = ChatTemplate::of(tokenizer_.get());
+    context_ = {tokenizer_.get(), "", kSmallVocab, &chat_template_};
   }
   Ids encode(const std::string& text) const { return value_of(tokenizer_->encode(text)); }
   Prompt build(const Request& r) const { return value_of(build_prompt(context_, r)); }
@@ -36,6 +37,7 @@ class PromptTest : public testing::Test {
 
   TokenizerSpec spec_;
   std::unique_ptr<const Tokenizer> tokenizer_;
+  ChatTemplate chat_template_ = ChatTemplate::of(nullptr);
   PromptContext context_;
 };
 
@@ -159,11 +161,9 @@ TEST_F(PromptTest, EncodingPrefix) {
   r = question("x");
   const Ids header = prefix_of("header");
   EXPECT_EQ(header[0], kBos);
-  EXPECT_EQ(
-      header,
-      joined(value_of(tokenizer_->encode(MarkedString(
-                 "<|im_start|>system\nYou are a tiny model.<|im_end|>\n", Origin::kTemplate))),
-             value_of(tokenizer_->encode(MarkedString("<|im_start|>user\n", Origin::kTemplate)))));
+  EXPECT_EQ(header, value_of(tokenizer_->encode(MarkedString(
+                        "<|im_start|>system\nYou are a tiny model.<|im_end|>\n<|im_start|>user\n",
+                        Origin::kTemplate))));
   r.encoding_prefix = "all";
   EXPECT_EQ(refused_field(r), "encoding_prefix");
 }
@@ -180,7 +180,7 @@ TEST_F(PromptTest, BosOfAModelWithoutOne) {
 }
 
 TEST_F(PromptTest, WithoutATokenizer) {
-  context_ = {nullptr, "its model is unknown", kSmallVocab};
+  context_ = {nullptr, "its model is unknown", kSmallVocab, &chat_template_};
   EXPECT_EQ(refused_field(completion({3}, {{4}}, {5}, "reuse")), "built");
   Request text = completion({}, {}, {5}, "auto");
   text.documents = {{}};

@@ -47,15 +47,5 @@ TEST(MarkedString, SubstrCutsRanges) {
   EXPECT_EQ(text.substr(0), text);
 }
 
-TEST(MarkedString, TrimIsPythonsStrip) {
-  MarkedString text(" \n\t\u00A0\u3000\x1f", kT);
-  text.append("\u2028 a b \u0085", kD);
-  text.append("  ", kT);
-  EXPECT_EQ(text.trim(), MarkedString("a b", kD));
-  EXPECT_EQ(MarkedString(" \r\n ", kD).trim(), MarkedString());
-  EXPECT_EQ(MarkedString().trim(), MarkedString());
-  EXPECT_EQ(MarkedString("\u200Ba\u180E", kD).trim().text(), "\u200Ba\u180E");  // no white space
-}
-
 }  // namespace
 }  // namespace looseleaf

@@ -108,6 +108,11 @@ TEST(TokenizerJson, ChatTemplates) {
   EXPECT_EQ(read(small_file(), R"({"chat_template": "A"})")->chat_template, "A");
   EXPECT_EQ(read(small_file(), R"({"chat_template": "A"})", {}, "B")->chat_template, "B");
   EXPECT_EQ(read(small_file(), R"({"chat_template": []})")->chat_template, "");
+  EXPECT_EQ(read(small_file(), R"({"chat_template": []})")->chat_template_problem, "");
+  const auto named = R"({"chat_template": [{"name": "rag", "template": "R"}]})";
+  EXPECT_EQ(read(small_file(), named)->chat_template, "");
+  EXPECT_NE(read(small_file(), named)->chat_template_problem.find("'rag'"), std::string::npos);
+  EXPECT_EQ(read(small_file(), named, {}, "B")->chat_template_problem, "");
   EXPECT_FALSE(read(small_file(), R"({"chat_template": 1})"));
 }
 
