@@ -1,6 +1,7 @@
 #include "text/jinja/filters.h"
 
 #include <algorithm>
+#include <array>
 
 #include "text/jinja/attributes.h"
 #include "text/jinja/format.h"

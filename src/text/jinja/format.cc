@@ -148,7 +148,7 @@ class PercentFormatter {
       case 'G':
         return write_real(how, value);
       default:
-        fail("%: no conversion is called '{}'", quote(std::string(1, how.type)));
+        fail("%: no conversion is called {}", quote(std::string(1, how.type)));
     }
   }
 

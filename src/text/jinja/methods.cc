@@ -51,12 +51,12 @@ Value index(Runtime& runtime, const Value& self, const Bound& arguments) {
   fail("index: the {} does not hold it", self.type_name());
 }
 
-constexpr std::array kDictMethods = {
-    Method{"items", "/", items},    {"keys", "/", keys}, {"values", "/", values},
+constexpr Method kDictMethods[] = {
+    {"items", "/", items},          {"keys", "/", keys}, {"values", "/", values},
     {"get", "/ key default=", get}, {"copy", "/", copy},
 };
-constexpr std::array kListMethods = {
-    Method{"count", "/ value", count}, {"index", "/ value", index}, {"copy", "/", copy}};
+constexpr Method kListMethods[] = {
+    {"count", "/ value", count}, {"index", "/ value", index}, {"copy", "/", copy}};
 // What jinja2's immutable sandbox refuses.
 constexpr std::array<std::string_view, 13> kChanging = {
     "append",  "clear", "extend", "insert",     "pop",     "popitem", "remove",
@@ -69,7 +69,7 @@ std::span<const Method> methods_of(const Value& value) {
   if (sequence == nullptr) return {};
   if (sequence->form == Form::kList) return kListMethods;
   if (sequence->form == Form::kTuple || sequence->form == Form::kRange)
-    return std::span(kListMethods).first(2);
+    return std::span<const Method>(kListMethods).first(2);
   return {};
 }
 

@@ -1,6 +1,5 @@
 // Filters of lists and dicts.
 #include <algorithm>
-#include <array>
 
 #include "text/jinja/filters.h"
 #include "text/jinja/operators.h"
@@ -221,8 +220,8 @@ Value slice(Runtime& runtime, const Value& input, const Bound& arguments) {
   return runtime.sequence(std::move(made), Form::kGenerator);
 }
 
-constexpr std::array kFilters = {
-    Filter{"length", "", length},
+constexpr Filter kFilters[] = {
+    {"length", "", length},
     {"count", "", length},
     {"list", "", list},
     {"items", "", items},

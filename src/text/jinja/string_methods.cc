@@ -1,7 +1,6 @@
 #include "text/jinja/string_methods.h"
 
 #include <algorithm>
-#include <array>
 
 #include "text/jinja/methods.h"
 #include "text/jinja/operators.h"
@@ -89,7 +88,7 @@ Value remove_affix(Runtime& runtime, const Value& self, const Bound& arguments) 
 }
 
 template <bool kLast, bool kMustBe>
-Value find_method(Runtime& runtime, const Value& self, const Bound& arguments) {
+Value find_in_text(Runtime& runtime, const Value& self, const Bound& arguments) {
   const std::string& wanted = text_of(arguments[0], "find: what").text();
   const auto part = window(runtime, *self.string(), arguments[1], arguments[2]);
   size_t found = std::string::npos;
@@ -215,8 +214,8 @@ Value partition(Runtime& runtime, const Value& self, const Bound& arguments) {
 
 Value has_no_signature(Runtime&, const Value&, const Bound&) { return {}; }
 
-constexpr std::array kMethods = {
-    Method{"strip", "/ chars=", strip_method<Side::kBoth>},
+constexpr Method kMethods[] = {
+    {"strip", "/ chars=", strip_method<Side::kBoth>},
     {"lstrip", "/ chars=", strip_method<Side::kLeft>},
     {"rstrip", "/ chars=", strip_method<Side::kRight>},
     {"split", "sep= maxsplit=", split_method<split>},
@@ -226,10 +225,10 @@ constexpr std::array kMethods = {
     {"endswith", "/ suffix start= end=", has_affix<Affix::kEnd>},
     {"removeprefix", "/ prefix", remove_affix<Affix::kStart>},
     {"removesuffix", "/ suffix", remove_affix<Affix::kEnd>},
-    {"find", "/ sub start= end=", find_method<false, false>},
-    {"rfind", "/ sub start= end=", find_method<true, false>},
-    {"index", "/ sub start= end=", find_method<false, true>},
-    {"rindex", "/ sub start= end=", find_method<true, true>},
+    {"find", "/ sub start= end=", find_in_text<false, false>},
+    {"rfind", "/ sub start= end=", find_in_text<true, false>},
+    {"index", "/ sub start= end=", find_in_text<false, true>},
+    {"rindex", "/ sub start= end=", find_in_text<true, true>},
     {"count", "/ sub start= end=", count},
     {"replace", "/ old new count=", replace_method},
     {"join", "/ iterable", join_method},

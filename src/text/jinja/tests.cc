@@ -1,6 +1,5 @@
 // What stands behind `is`.
 #include <algorithm>
-#include <array>
 
 #include "text/jinja/filters.h"
 #include "text/jinja/methods.h"
@@ -90,8 +89,8 @@ bool compared(Runtime& runtime, const Value& v, const Bound& arguments) {
   return compare(runtime, kSymbol, v, arguments[0]);
 }
 
-constexpr std::array kTests = {
-    Test{"defined", "", defined},
+constexpr Test kTests[] = {
+    {"defined", "", defined},
     {"undefined", "", undefined},
     {"none", "", none},
     {"boolean", "", boolean},
@@ -132,9 +131,9 @@ constexpr std::array kTests = {
 };
 
 const Test* find_test(std::string_view name) {
-  const auto* found = std::find_if(kTests.begin(), kTests.end(),
+  const auto* found = std::find_if(std::begin(kTests), std::end(kTests),
                                    [&](const Test& test) { return test.name == name; });
-  return found == kTests.end() ? nullptr : found;
+  return found == std::end(kTests) ? nullptr : found;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Filters of strings and numbers.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -294,8 +293,8 @@ Value tojson(Runtime& runtime, const Value& input, const Bound& arguments) {
   return to_json(runtime, input, style);
 }
 
-constexpr std::array kFilters = {
-    Filter{"upper", "", change<upper>},
+constexpr Filter kFilters[] = {
+    {"upper", "", change<upper>},
     {"lower", "", change<lower>},
     {"capitalize", "", change<capitalize>},
     {"title", "", change<title>},

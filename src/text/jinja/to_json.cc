@@ -70,7 +70,7 @@ class Writer {
     if (c >= 0x20 && (c < 0x7F || !style_.ascii)) {
       out += bytes;
     } else if (c < 0x10000) {
-      out += c == 0x7F ? std::string("\x7f") : fmt::format("\\u{:04x}", c);
+      out += fmt::format("\\u{:04x}", c);
     } else {
       const int32_t rest = c - 0x10000;
       out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));

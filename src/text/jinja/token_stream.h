@@ -1,6 +1,7 @@
 // Reading tokens one by one.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // The values of templates: Python's, as far as chat templates use them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
