@@ -38,7 +38,7 @@ Value map(Runtime& runtime, const Value& input, const Arguments& arguments) {
   if (!is_true(input)) return runtime.sequence({}, Form::kGenerator);
   if (arguments.positional.empty()) {
     const Bound bound = bind("map", "attribute default=", arguments);
-    const Value missing = bound[1].is_undefined() ? Value(None{}) : bound[1];
+    const Value missing = !bound.has(1) ? Value(None{}) : bound[1];
     for (const Value& item : items_of(runtime, input))
       results.push_back(attribute_path(runtime, item, bound[0], missing));
   } else {

@@ -12,11 +12,11 @@ namespace {
 Value range(Runtime& runtime, const Arguments& arguments) {
   const Bound bound = bind("range", "/ start stop= step=", arguments);
   int64_t start = to_index(bound[0], "range: an argument"), stop = start;
-  if (bound[1].is_undefined())
+  if (!bound.has(1))
     start = 0;
   else
     stop = to_index(bound[1], "range: an argument");
-  const int64_t step = bound[2].is_undefined() ? 1 : to_index(bound[2], "range: an argument");
+  const int64_t step = !bound.has(2) ? 1 : to_index(bound[2], "range: an argument");
   if (step == 0) fail("range: the step is 0");
   const bool up = step > 0;
   uint64_t count = 0;

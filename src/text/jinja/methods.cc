@@ -35,7 +35,7 @@ Value values(Runtime& runtime, const Value& self, const Bound&) {
 Value get(Runtime& runtime, const Value& self, const Bound& arguments) {
   const Value* held = find_key(runtime, *self.dict(), arguments[0]);
   if (held != nullptr) return *held;
-  return arguments[1].is_undefined() ? Value(None{}) : arguments[1];
+  return !arguments.has(1) ? Value(None{}) : arguments[1];
 }
 Value copy(Runtime&, const Value& self, const Bound&) { return self; }
 

@@ -66,13 +66,14 @@ Bound bind(std::string_view callee, std::string_view signature, const Arguments&
     if (optional) name.remove_suffix(1);
     const size_t index = bound.size();
     bool found = index < arguments.positional.size();
-    bound.push_back(found ? arguments.positional[index] : Value());
+    Value value = found ? arguments.positional[index] : Value();
     for (size_t i = 0; by_name && i < arguments.keywords.size(); ++i) {
       if (arguments.keywords[i].first != name) continue;
       if (found) fail("{}: the argument '{}' is given twice", callee, name);
       found = given[i] = true;
-      bound[index] = arguments.keywords[i].second;
+      value = arguments.keywords[i].second;
     }
+    bound.add(std::move(value), found);
     if (!found && !optional) fail("{}: the argument '{}' is missing", callee, name);
   }
   if (arguments.positional.size() > bound.size())

@@ -68,8 +68,25 @@ struct Arguments {
   std::vector<std::pair<std::string, Value>> keywords;
 };
 
-// The same, one for each parameter; undefined where it is left out.
-using Bound = std::vector<Value>;
+// The same, one for each parameter.
+class Bound {
+ public:
+  // Undefined where it is left out.
+  const Value& operator[](size_t parameter) const { return values_[parameter]; }
+  bool has(size_t parameter) const { return given_[parameter]; }
+  // Given, and not None.
+  bool has_some(size_t parameter) const { return has(parameter) && !values_[parameter].is_none(); }
+
+  size_t size() const { return values_.size(); }
+  void add(Value value, bool given) {
+    values_.push_back(std::move(value));
+    given_.push_back(given);
+  }
+
+ private:
+  std::vector<Value> values_;
+  std::vector<bool> given_;
+};
 
 // `signature`: names in order with blanks between, an optional one ends in "=", e.g.
 // "old new count="; "/" in front: none can be given by name. Faults like Python: `callee` starts

@@ -9,6 +9,11 @@
 namespace looseleaf::jinja {
 namespace {
 
+// The flag `reverse`, which Python takes as an int.
+bool reversed(const Bound& arguments, size_t i) {
+  return arguments.has(i) && to_index(arguments[i], "reverse") != 0;
+}
+
 // What items are ordered and told apart by: strings without regard to case unless asked.
 Value key_of(Runtime& runtime, const Value& value, bool case_sensitive) {
   if (case_sensitive || value.string() == nullptr) return value;
@@ -67,7 +72,7 @@ Value sort(Runtime& runtime, const Value& input, const Bound& arguments) {
     keyed.item = std::move(item);
     items.push_back(std::move(keyed));
   }
-  return runtime.sequence(sorted(runtime, std::move(items), is_true(arguments[0]), false));
+  return runtime.sequence(sorted(runtime, std::move(items), reversed(arguments, 0), false));
 }
 
 Value dictsort(Runtime& runtime, const Value& input, const Bound& arguments) {
@@ -75,13 +80,13 @@ Value dictsort(Runtime& runtime, const Value& input, const Bound& arguments) {
   if (dict == nullptr)
     fail("dictsort: {}", input.is_undefined() ? input.why() : "only a dict has items to sort");
   const std::string by =
-      arguments[1].is_undefined() ? "key" : to_text(runtime, arguments[1]).string()->text();
+      !arguments.has(1) ? "key" : to_text(runtime, arguments[1]).string()->text();
   if (by != "key" && by != "value") fail("dictsort: by is key or value");
   std::vector<Keyed> items;
   for (const auto& [key, value] : dict->entries)
     items.push_back({runtime.sequence({key, value}, Form::kTuple),
                      {key_of(runtime, by == "key" ? key : value, is_true(arguments[0]))}});
-  return runtime.sequence(sorted(runtime, std::move(items), is_true(arguments[2]), true));
+  return runtime.sequence(sorted(runtime, std::move(items), reversed(arguments, 2), true));
 }
 
 Value unique(Runtime& runtime, const Value& input, const Bound& arguments) {
@@ -113,7 +118,7 @@ Value extreme(Runtime& runtime, const Value& input, const Bound& arguments) {
 }
 
 Value sum(Runtime& runtime, const Value& input, const Bound& arguments) {
-  Value total = arguments[1].is_undefined() ? Value(int64_t{0}) : arguments[1];
+  Value total = !arguments.has(1) ? Value(int64_t{0}) : arguments[1];
   if (total.string() != nullptr) fail("sum: strings are joined by join");
   for (const Value& item : items_of(runtime, input)) {
     runtime.budget.step();
@@ -125,8 +130,8 @@ Value sum(Runtime& runtime, const Value& input, const Bound& arguments) {
 Value join_filter(Runtime& runtime, const Value& input, const Bound& arguments) {
   std::vector<Value> items = items_of(runtime, input);
   for (Value& item : items) item = attribute_path(runtime, item, arguments[1]);
-  const Value separator = arguments[0].is_undefined() ? Value::text("", Origin::kTemplate)
-                                                      : to_text(runtime, arguments[0]);
+  const Value separator =
+      !arguments.has(0) ? Value::text("", Origin::kTemplate) : to_text(runtime, arguments[0]);
   return join(runtime, *separator.string(), items, false);
 }
 
@@ -192,7 +197,7 @@ Value batch(Runtime& runtime, const Value& input, const Bound& arguments) {
     current.push_back(std::move(item));
   }
   if (!current.empty()) {
-    const bool filled = !arguments[1].is_undefined() && !arguments[1].is_none();
+    const bool filled = arguments.has_some(1);
     const int64_t missing = filled ? size - static_cast<int64_t>(current.size()) : 0;
     if (missing > runtime.budget.limits().range_items) fail("batch: linecount is too large");
     for (int64_t i = 0; i < missing; ++i) current.push_back(arguments[1]);
@@ -213,7 +218,7 @@ Value slice(Runtime& runtime, const Value& input, const Bound& arguments) {
     std::vector<Value> part(all.begin() + static_cast<std::ptrdiff_t>(at),
                             all.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;
-    const bool filled = !arguments[1].is_undefined() && !arguments[1].is_none();
+    const bool filled = arguments.has_some(1);
     if (filled && i >= longer) part.push_back(arguments[1]);
     made.push_back(runtime.sequence(std::move(part)));
   }

@@ -140,7 +140,7 @@ Evaluator::Flow Evaluator::execute_with(const Statement& statement, const ScopeP
                                         TextBuilder& out) {
   const ScopePtr body = inner(scope);
   for (const auto& [target, value] : statement.bindings)
-    assign(target, evaluate(*value, scope), *body);
+    assign(target, evaluate(*value, scope), *body);  // none sees the others
   return execute(statement.body, body, out);
 }
 

@@ -16,44 +16,43 @@ const MarkedString& text_of(const Value& value, std::string_view what) {
   return *value.string();
 }
 // Null: left out, or None.
-const MarkedString* optional_text(const Value& value, std::string_view what) {
-  return value.is_undefined() || value.is_none() ? nullptr : &text_of(value, what);
+const MarkedString* optional_text(const Bound& arguments, size_t i, std::string_view what) {
+  return arguments.has_some(i) ? &text_of(arguments[i], what) : nullptr;
 }
-int64_t optional_number(const Value& value, std::string_view what, int64_t missing) {
-  return value.is_undefined() ? missing : to_index(value, what);
+int64_t optional_number(const Bound& arguments, size_t i, std::string_view what) {
+  return arguments.has(i) ? to_index(arguments[i], what) : -1;
 }
 
 template <Side kSide>
 Value strip_method(Runtime& runtime, const Value& self, const Bound& arguments) {
-  return strip(runtime, *self.string(), optional_text(arguments[0], "strip: chars"), kSide);
+  return strip(runtime, *self.string(), optional_text(arguments, 0, "strip: chars"), kSide);
 }
 
 template <auto kSplit>
 Value split_method(Runtime& runtime, const Value& self, const Bound& arguments) {
-  return runtime.sequence(kSplit(runtime, *self.string(), optional_text(arguments[0], "split: sep"),
-                                 optional_number(arguments[1], "split: maxsplit", -1)));
+  return runtime.sequence(kSplit(runtime, *self.string(), optional_text(arguments, 0, "split: sep"),
+                                 optional_number(arguments, 1, "split: maxsplit")));
 }
 Value splitlines(Runtime& runtime, const Value& self, const Bound& arguments) {
   return runtime.sequence(split_lines(runtime, *self.string(), is_true(arguments[0])));
 }
 
-// The part of the text that start and end, which count code points, leave: where it begins in
-// bytes. Nothing when start lies behind the text's end.
+// The part of the text that the arguments 1 and 2, start and end in code points, leave: where it
+// begins in bytes. Nothing when start lies behind the text's end.
 struct Window {
   std::string_view text;
   size_t from = 0;
   int64_t first = 0;
 };
-std::optional<Window> window(Runtime& runtime, const MarkedString& text, const Value& start,
-                             const Value& end) {
+std::optional<Window> window(Runtime& runtime, const MarkedString& text, const Bound& arguments) {
   runtime.budget.work(text.text().size());
   const auto length = static_cast<int64_t>(count_code_points(text.text()));
-  const auto place = [&](const Value& bound, int64_t missing) {
-    if (bound.is_undefined() || bound.is_none()) return missing;
-    const int64_t index = to_index(bound, "a slice's end");
+  const auto place = [&](size_t i, int64_t missing) {
+    if (!arguments.has_some(i)) return missing;
+    const int64_t index = to_index(arguments[i], "a slice's end");
     return index < 0 ? std::max<int64_t>(0, index < -length ? 0 : index + length) : index;
   };
-  const int64_t first = place(start, 0), last = std::min(place(end, length), length);
+  const int64_t first = place(1, 0), last = std::min(place(2, length), length);
   if (first > length || first > last) return std::nullopt;
   const std::string_view all = text.text();
   const size_t from = byte_of(all, static_cast<size_t>(first));
@@ -64,7 +63,7 @@ std::optional<Window> window(Runtime& runtime, const MarkedString& text, const V
 enum class Affix : uint8_t { kStart, kEnd };
 template <Affix kAffix>
 Value has_affix(Runtime& runtime, const Value& self, const Bound& arguments) {
-  const auto part = window(runtime, *self.string(), arguments[1], arguments[2]);
+  const auto part = window(runtime, *self.string(), arguments);
   const auto matches = [&](const Value& affix) {
     const std::string& wanted = text_of(affix, "a prefix or suffix").text();
     if (!part) return false;
@@ -90,7 +89,7 @@ Value remove_affix(Runtime& runtime, const Value& self, const Bound& arguments) 
 template <bool kLast, bool kMustBe>
 Value find_in_text(Runtime& runtime, const Value& self, const Bound& arguments) {
   const std::string& wanted = text_of(arguments[0], "find: what").text();
-  const auto part = window(runtime, *self.string(), arguments[1], arguments[2]);
+  const auto part = window(runtime, *self.string(), arguments);
   size_t found = std::string::npos;
   if (part) found = kLast ? part->text.rfind(wanted) : part->text.find(wanted);
   if (found != std::string::npos)
@@ -102,7 +101,7 @@ Value find_in_text(Runtime& runtime, const Value& self, const Bound& arguments) 
 
 Value count(Runtime& runtime, const Value& self, const Bound& arguments) {
   const std::string& wanted = text_of(arguments[0], "count: what").text();
-  const auto part = window(runtime, *self.string(), arguments[1], arguments[2]);
+  const auto part = window(runtime, *self.string(), arguments);
   if (!part) return Value(int64_t{0});
   if (wanted.empty()) return Value(static_cast<int64_t>(count_code_points(part->text) + 1));
   int64_t found = 0;
@@ -114,7 +113,7 @@ Value count(Runtime& runtime, const Value& self, const Bound& arguments) {
 Value replace_method(Runtime& runtime, const Value& self, const Bound& arguments) {
   return replace(runtime, *self.string(), text_of(arguments[0], "replace: old"),
                  text_of(arguments[1], "replace: new"),
-                 optional_number(arguments[2], "replace: count", -1));
+                 optional_number(arguments, 2, "replace: count"));
 }
 Value join_method(Runtime& runtime, const Value& self, const Bound& arguments) {
   return join(runtime, *self.string(), items_of(runtime, arguments[0]), true);
@@ -170,7 +169,7 @@ Value justify(Runtime& runtime, const Value& self, const Bound& arguments) {
   const MarkedString& text = *self.string();
   const auto length = static_cast<int64_t>(count_code_points(text.text()));
   const MarkedString blank(" ", Origin::kTemplate);
-  const MarkedString& fill = arguments[1].is_undefined() ? blank : text_of(arguments[1], "a fill");
+  const MarkedString& fill = !arguments.has(1) ? blank : text_of(arguments[1], "a fill");
   if (count_code_points(fill.text()) != 1) fail("a fill is one character");
   const int64_t width = to_index(arguments[0], "a width");
   if (width <= length) return self;

@@ -43,7 +43,7 @@ Value trim(Runtime& runtime, const Value& input, const Bound& arguments) {
   Value kept;
   const MarkedString& text = text_of(runtime, input, kept);
   const Value& set = arguments[0];
-  if (set.is_undefined() || set.is_none()) return strip(runtime, text, nullptr, Side::kBoth);
+  if (!arguments.has_some(0)) return strip(runtime, text, nullptr, Side::kBoth);
   if (set.string() == nullptr) fail("trim: chars is a {}, not a str", set.type_name());
   return strip(runtime, text, set.string(), Side::kBoth);
 }
@@ -52,9 +52,7 @@ Value string(Runtime& runtime, const Value& input, const Bound&) { return to_tex
 
 Value replace_filter(Runtime& runtime, const Value& input, const Bound& arguments) {
   Value text, from, to;
-  const int64_t most = arguments[2].is_undefined() || arguments[2].is_none()
-                           ? -1
-                           : to_index(arguments[2], "replace: count");
+  const int64_t most = !arguments.has_some(2) ? -1 : to_index(arguments[2], "replace: count");
   return replace(runtime, text_of(runtime, input, text), text_of(runtime, arguments[0], from),
                  text_of(runtime, arguments[1], to), most);
 }
@@ -63,7 +61,7 @@ Value center(Runtime& runtime, const Value& input, const Bound& arguments) {
   Value kept;
   const MarkedString& text = text_of(runtime, input, kept);
   const auto length = static_cast<int64_t>(count_code_points(text.text()));
-  const int64_t width = arguments[0].is_undefined() ? 80 : to_index(arguments[0], "center: width");
+  const int64_t width = !arguments.has(0) ? 80 : to_index(arguments[0], "center: width");
   if (width <= length) return kept;
   const int64_t room = width - length, left = room / 2 + (room & width & 1);
   return pad(runtime, text, left, room - left, MarkedString(" ", Origin::kTemplate));
@@ -76,7 +74,7 @@ Value indent(Runtime& runtime, const Value& input, const Bound& arguments) {
   if (const MarkedString* given = arguments[0].string()) {
     blanks = *given;
   } else {
-    const int64_t width = arguments[0].is_undefined() ? 4 : to_index(arguments[0], "indent: width");
+    const int64_t width = !arguments.has(0) ? 4 : to_index(arguments[0], "indent: width");
     TextBuilder builder(runtime);
     builder.repeat(MarkedString(" ", Origin::kTemplate), width);
     blanks = builder.built();
@@ -97,22 +95,16 @@ Value indent(Runtime& runtime, const Value& input, const Bound& arguments) {
 }
 
 Value truncate(Runtime& runtime, const Value& input, const Bound& arguments) {
-  if (input.is_undefined() || input.string() == nullptr)
-    fail("truncate: a {} is no str", input.type_name());
-  const int64_t length =
-      arguments[0].is_undefined() ? 255 : to_index(arguments[0], "truncate: length");
+  const int64_t length = !arguments.has(0) ? 255 : to_index(arguments[0], "truncate: length");
   const MarkedString dots("...", Origin::kTemplate);
   Value kept;
-  const MarkedString& end =
-      arguments[2].is_undefined() ? dots : text_of(runtime, arguments[2], kept);
-  const int64_t leeway = arguments[3].is_undefined() || arguments[3].is_none()
-                             ? 5
-                             : to_index(arguments[3], "truncate: leeway");
+  const MarkedString& end = !arguments.has(2) ? dots : text_of(runtime, arguments[2], kept);
+  const int64_t leeway = !arguments.has_some(3) ? 5 : to_index(arguments[3], "truncate: leeway");
   const auto end_length = static_cast<int64_t>(count_code_points(end.text()));
   if (length < end_length || leeway < 0) fail("truncate: a length or leeway is too small");
+  if (length_of(input) - leeway <= length) return input;  // as the sum, which could overflow
+  if (input.string() == nullptr) fail("truncate: a {} is no str", input.type_name());
   const MarkedString& text = *input.string();
-  const auto size = static_cast<int64_t>(count_code_points(text.text()));
-  if (size - leeway <= length) return input;  // as the sum, which could overflow
   MarkedString start =
       text.substr(0, byte_of(text.text(), static_cast<size_t>(length - end_length)));
   if (!flag(arguments[1])) {
@@ -194,8 +186,8 @@ std::optional<double> read_real(std::string_view text) {
 }
 
 Value to_int(Runtime&, const Value& input, const Bound& arguments) {
-  const Value missing = arguments[0].is_undefined() ? Value(int64_t{0}) : arguments[0];
-  const int64_t base = arguments[1].is_undefined() ? 10 : to_index(arguments[1], "int: base");
+  const Value missing = !arguments.has(0) ? Value(int64_t{0}) : arguments[0];
+  const int64_t base = !arguments.has(1) ? 10 : to_index(arguments[1], "int: base");
   Number number;
   if (as_number(input, number) != nullptr && !number.is_float) return Value(number.whole);
   std::optional<double> real;
@@ -220,7 +212,7 @@ Value to_float(Runtime&, const Value& input, const Bound& arguments) {
   if (as_number(input, number) != nullptr) return Value(number.real);
   if (input.string() != nullptr)
     if (const auto real = read_real(input.string()->text())) return Value(*real);
-  return arguments[0].is_undefined() ? Value(0.0) : arguments[0];
+  return !arguments.has(0) ? Value(0.0) : arguments[0];
 }
 
 Value absolute(Runtime&, const Value& input, const Bound&) {
@@ -244,9 +236,8 @@ Value round(Runtime&, const Value& input, const Bound& arguments) {
   Number number;
   if (input.is_undefined()) fail("{}", input.why());
   if (as_number(input, number) == nullptr) fail("round: a {} is no number", input.type_name());
-  const int64_t digits =
-      arguments[0].is_undefined() ? 0 : to_index(arguments[0], "round: precision");
-  const std::string how = arguments[1].is_undefined()        ? "common"
+  const int64_t digits = !arguments.has(0) ? 0 : to_index(arguments[0], "round: precision");
+  const std::string how = !arguments.has(1)                  ? "common"
                           : arguments[1].string() != nullptr ? arguments[1].string()->text()
                                                              : "";
   if (how == "common") {
@@ -263,7 +254,7 @@ Value round(Runtime&, const Value& input, const Bound& arguments) {
 Value default_filter(Runtime&, const Value& input, const Bound& arguments) {
   const bool replaced = input.is_undefined() || (flag(arguments[1]) && !is_true(input));
   if (!replaced) return input;
-  return arguments[0].is_undefined() ? Value::text("", Origin::kTemplate) : arguments[0];
+  return !arguments.has(0) ? Value::text("", Origin::kTemplate) : arguments[0];
 }
 
 // The arguments of transformers' tojson.
@@ -271,7 +262,7 @@ Value tojson(Runtime& runtime, const Value& input, const Bound& arguments) {
   JsonStyle style;
   style.ascii = flag(arguments[0]);
   const Value& indent = arguments[1];
-  style.lines = !indent.is_undefined() && !indent.is_none();
+  style.lines = arguments.has_some(1);
   if (indent.string() != nullptr) {
     style.indent = *indent.string();
   } else if (style.lines) {
@@ -281,7 +272,7 @@ Value tojson(Runtime& runtime, const Value& input, const Bound& arguments) {
   }
   style.item_separator = MarkedString(style.lines ? "," : ", ", Origin::kTemplate);
   style.key_separator = MarkedString(": ", Origin::kTemplate);
-  if (!arguments[2].is_undefined() && !arguments[2].is_none()) {
+  if (arguments.has_some(2)) {
     const std::vector<Value> separators = items_of(runtime, arguments[2]);
     if (separators.size() != 2 || separators[0].string() == nullptr ||
         separators[1].string() == nullptr)
