@@ -413,6 +413,7 @@ def test_inspect():
     assert table.returncode == DONE and table.stderr == ""
     for key in facts:
         assert f"{key}" in table.stdout
+    assert facts["tokenizer"]["chat_template"].startswith("the model's own, ")
 
 
 def test_methods():

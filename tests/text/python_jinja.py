@@ -2,6 +2,7 @@
 
 import copy
 import datetime
+import functools
 import json
 from pathlib import Path
 
@@ -48,9 +49,14 @@ def environment():
 ENVIRONMENT = environment()
 
 
+@functools.lru_cache(maxsize=64)
+def compiled(template):
+    return ENVIRONMENT.from_string(template)
+
+
 def render(template, context):
     """(text, None), or (None, what was raised)."""
     try:
-        return ENVIRONMENT.from_string(template).render(**copy.deepcopy(context)), None
+        return compiled(template).render(**copy.deepcopy(context)), None
     except Exception as raised:  # whatever Python raises is a refusal
         return None, f"{type(raised).__name__}: {raised}"

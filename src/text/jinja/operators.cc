@@ -96,6 +96,9 @@ bool contains(Runtime& runtime, const Value& item, const Value& container) {
   if (const Dict* dict = container.dict()) return find_key(runtime, *dict, item) != nullptr;
   if (container.sequence() == nullptr && !container.is_undefined())
     fail("a {} has nothing to look for with 'in'", container.type_name());
+  const Sequence* sequence = container.sequence();
+  if (sequence != nullptr && sequence->form == Form::kKeys && !is_hashable(item))
+    fail("a {} cannot be a key", item.type_name());
   for (const Value& other : items_of(runtime, container))
     if (equal(runtime, item, other)) return true;
   return false;

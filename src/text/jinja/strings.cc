@@ -131,7 +131,7 @@ std::vector<Value> split(Runtime& runtime, const MarkedString& text, const Marke
     at += leading_spaces(all.substr(at));
     if (at == all.size()) return parts;
     if (!more()) {
-      parts.push_back(part(runtime, text, at, all.size() - trailing_spaces(all)));
+      parts.push_back(part(runtime, text, at, all.size()));
       return parts;
     }
     size_t end = at;
@@ -168,7 +168,7 @@ std::vector<Value> split_from_right(Runtime& runtime, const MarkedString& text,
       end -= trailing_spaces(all.substr(0, end));
       if (end == 0) break;
       if (!more()) {
-        parts.push_back(part(runtime, text, leading_spaces(all), end));
+        parts.push_back(part(runtime, text, 0, end));
         break;
       }
       size_t from = end;
