@@ -34,7 +34,10 @@ Value range(Runtime& runtime, const Arguments& arguments) {
   for (uint64_t i = 0; i < count; ++i)
     items.emplace_back(
         static_cast<int64_t>(static_cast<uint64_t>(start) + i * static_cast<uint64_t>(step)));
-  return runtime.sequence(std::move(items), Form::kRange);
+  const Value made = runtime.sequence(std::move(items), Form::kRange);
+  made.sequence()->shown = step == 1 ? fmt::format("range({}, {})", start, stop)
+                                     : fmt::format("range({}, {}, {})", start, stop, step);
+  return made;
 }
 
 // dict(...) and what namespace(...) begins with.

@@ -73,6 +73,8 @@ void print_sequence(TextBuilder& out, const Value& value, const Sequence& sequen
       out.append("])");
       return;
     case Form::kRange:
+      if (!sequence.shown.empty()) return out.append(sequence.shown);
+      break;
     case Form::kGenerator:
       break;
   }

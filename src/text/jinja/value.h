@@ -33,7 +33,8 @@ struct Sequence {
   Form form = Form::kList;
   int depth = 1;
   std::vector<Value> items;
-  size_t next = 0;  // kGenerator: the first item that is not consumed
+  size_t next = 0;         // kGenerator: the first item that is not consumed
+  std::string shown = {};  // kRange: its text; empty for a slice of one
 };
 
 struct Dict {
