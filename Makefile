@@ -14,8 +14,8 @@ compile = cmake --build $(1) -j $(JOBS)
 
 # The first Python that has what the scripts and tests import; asked for when a recipe runs, after setup.
 PYTHON = $(or $(shell for python in python3 /usr/bin/python3; do \
-  "$$python" -c 'import pip, pytest' 2>/dev/null && echo "$$python" && break; done), \
-  $(error no python3 with pip and pytest: run 'make setup'))
+  "$$python" -c 'import pip, pytest, jinja2' 2>/dev/null && echo "$$python" && break; done), \
+  $(error no python3 with pip, pytest and jinja2: run 'make setup'))
 
 # $(1): a build folder, $(2): more flags. Tells of what failed, was skipped, and the sums.
 run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS) $(2) \
