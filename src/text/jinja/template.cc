@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/json_parse.h"
 #include "base/utf8.h"
 #include "text/jinja/evaluator.h"
 #include "text/jinja/fault.h"
 #include "text/jinja/parser.h"
-#include "text/json_fields.h"
 
 namespace looseleaf::jinja {
 namespace {
