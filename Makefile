@@ -24,7 +24,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup setup-fuzz demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-fuzz demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -95,6 +95,9 @@ bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels
 
 bench-ttft: build ## time to first token by method, as in the README
 	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf
+
+bench-cpu: build ## this project beside llama.cpp, which is built first (20 minutes on 2 cores); docs/performance.md
+	@$(PYTHON) bench/cpu.py "$$($(PYTHON) scripts/fetch_model.py)" --requantize Q8_0 --bin $(BUILD)/bin/looseleaf $(BENCH_FLAGS)
 
 sources = $$(find include src tests bench fuzz -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh')
 fmt: ## format the sources

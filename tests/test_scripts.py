@@ -36,3 +36,44 @@ def test_bench_reports_every_cell(tmp_path):
     assert [row["method"].split(":")[0] for row in rows] == ["full", "prefix", "prefix", "block", "reuse"]
     full, same, new, block, reuse = (row["computed_tokens"] / row["prompt_tokens"] for row in rows)
     assert max(same, block, reuse) < 0.3 < 0.7 < min(full, new)
+
+
+FAKE_BENCH = """#!/usr/bin/env python3
+print('[{"avg_ts": 0.5}]')
+"""
+FAKE_SERVER = """#!/usr/bin/env python3
+import http.server, json, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def reply(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+    do_GET = reply
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert len(body["prompt"]) > 50 and body["n_predict"] == 1
+        self.reply()
+    def log_message(self, *args):
+        pass
+
+assert "--cache-reuse" in sys.argv
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
+"""
+
+
+def test_bench_beside_a_peer(tmp_path):
+    for name, text in [("llama-bench", FAKE_BENCH), ("llama-server", FAKE_SERVER)]:
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    samples = tmp_path / "samples.jsonl"
+    command = [sys.executable, str(ROOT / "bench/cpu.py"), MODEL, "--bin", BINARY, "--peer", str(tmp_path), "--docs", "4",
+               "--words", "20", "--only", "decode", "--only", "first token, documents cached, new order",
+               "--samples", str(samples)]
+    run(*command, "--reps", "2")
+    kept = [json.loads(line) for line in samples.read_text().splitlines()]
+    assert [(s["test"].split(",")[0], s["who"]) for s in kept] == [
+        ("decode", "looseleaf"), ("decode", "llama.cpp"), ("decode", "llama.cpp"), ("decode", "looseleaf"),
+        *[("first token", "looseleaf")] * 2, *[("first token", "llama.cpp")] * 2]
+    again = run(*command, "--reps", "0").stdout
+    assert again.count("| llama_f32.gguf |") == 2 and "0.5 (0.5 to 0.5)" in again

@@ -7,8 +7,9 @@
 
 namespace looseleaf {
 
-// One pool an engine. Thread-safe. The calling thread takes part, so a pool of n threads starts
-// n - 1; idle threads sleep (they never spin beside another library's).
+// One pool an engine. Thread-safe: loops of several callers run one after the other. The calling
+// thread takes part, so a pool of n threads starts n - 1; they look out for the next loop for 50
+// us, then sleep.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // REQUIRES: threads >= 1

@@ -14,5 +14,6 @@ struct Command {
 Command add_run(CLI::App& root);
 Command add_inspect(CLI::App& root);
 Command add_methods(CLI::App& root);
+Command add_bench(CLI::App& root);
 
 }  // namespace looseleaf

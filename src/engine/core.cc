@@ -9,7 +9,7 @@ KvLayout layout_of(const ModelConfig& config, KvType type) {
 // Replicas exchange chunks by fingerprint, so all that changes stored bits is in it. The number
 // goes up when a new version stores other values.
 std::string numeric_path(const Device& device) {
-  return fmt::format("/{}/1", device.facts().numeric_path);
+  return fmt::format("/{}/2", device.facts().numeric_path);
 }
 
 }  // namespace

@@ -9,10 +9,17 @@
 #include "base/thread_pool.h"
 #include "compute/cpu/cpu_device.h"
 #include "compute/cpu/dequantize.h"
+#include "compute/cpu/row_product.h"
 #include "random_matrix.h"
 
 namespace looseleaf {
 namespace {
+
+// Plain numbers need not fill a vector.
+std::vector<int64_t> widths(const WeightType& type) {
+  if (type.block == 1) return {1, 7, 33, 100, 576};
+  return column_counts(type);
+}
 
 class MatmulTest : public testing::TestWithParam<const WeightType*> {};
 
@@ -20,9 +27,9 @@ TEST_P(MatmulTest, MatchesFloat64) {
   std::mt19937 random(std::random_device{}());
   std::normal_distribution<float> normal;
   ThreadPool pool(2);
-  for (const int64_t cols : column_counts(*GetParam()))
+  for (const int64_t cols : widths(*GetParam()))
     for (const int64_t outputs : {1, 3, 31, 33, 70})
-      for (const int rows : {1, 3, 4, 5, 15, 16, 37}) {
+      for (const int rows : {1, 2, 4, 5, 8, 9, 31, 32, 37}) {
         const RandomMatrix w(*GetParam(), outputs, cols, random);
         std::vector<float> x(static_cast<size_t>(rows * cols));
         for (float& value : x) value = normal(random);
@@ -80,6 +87,37 @@ TEST_P(MatmulTest, VectorDequantizationHasThePlainFormulasBits) {
   cpu_dequantize(w.matrix, 3, 5, fast.data());
   for (int64_t r = 0; r < 5; ++r) w.matrix.dequantize_row(3 + r, plain.data() + r * cols);
   EXPECT_EQ(std::memcmp(fast.data(), plain.data(), fast.size() * 4), 0);
+}
+
+// Each weight is decoded in a register: no type may read or write beyond its row.
+TEST_P(MatmulTest, FewRowsWriteTheirColumnsOnly) {
+  std::mt19937 random(std::random_device{}());
+  const int64_t cols = widths(*GetParam()).front(), outputs = 5, stride = 9;
+  const RandomMatrix w(*GetParam(), outputs, cols, random);
+  const std::vector<float> x(static_cast<size_t>(kRowProductRows * cols), 1.0f);
+  for (int rows = 1; rows <= kRowProductRows; ++rows) {
+    std::vector<float> y(static_cast<size_t>(rows * stride), 7.0f);
+    RowProduct args;
+    args.kind = weight_kind(*GetParam()).value();
+    args.weights = w.matrix.data;
+    args.row_bytes = w.matrix.row_bytes();
+    args.count = outputs;
+    args.cols = cols;
+    args.x = x.data();
+    args.rows = rows;
+    args.y = y.data();
+    args.y_stride = stride;
+    row_product(args);
+    for (int r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < stride; ++c) {
+        const float got = y[static_cast<size_t>(r * stride + c)];
+        if (c >= outputs) {
+          ASSERT_EQ(got, 7.0f) << "row " << r << " column " << c;
+        } else {
+          ASSERT_EQ(got, y[static_cast<size_t>(c)]) << "equal rows differ: " << r;
+        }
+      }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, MatmulTest, testing::ValuesIn(weight_types()),

@@ -61,7 +61,7 @@ class CpuDevice final : public Device {
     cpu_silu_multiply(pool_, gate, up, count);
   }
   void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
-    cpu_store(layer, k, v, slots);
+    cpu_store(pool_, layer, k, v, slots);
   }
   void attend(const AttendArgs& args) override { cpu_attend(pool_, args); }
   void attend_mass(const AttendArgs& args) override { cpu_attend_mass(pool_, args); }

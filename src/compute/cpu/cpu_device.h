@@ -27,7 +27,8 @@ void cpu_matmul(ThreadPool& pool, bool deterministic, const WeightMatrix& w,
 void cpu_rotate(ThreadPool& pool, float* x, std::span<const float> angles, int rows, int heads,
                 int head_dim, int rotary_dims, RopePairs pairs);
 void cpu_silu_multiply(ThreadPool& pool, float* gate, const float* up, int64_t count);
-void cpu_store(int layer, const float* k, const float* v, std::span<const KvSlot> slots);
+void cpu_store(ThreadPool& pool, int layer, const float* k, const float* v,
+               std::span<const KvSlot> slots);
 void cpu_attend(ThreadPool& pool, const AttendArgs& args);
 void cpu_attend_mass(ThreadPool& pool, const AttendArgs& args);
 void cpu_value_deviation(ThreadPool& pool, const DeviationArgs& args);

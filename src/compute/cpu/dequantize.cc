@@ -1,6 +1,6 @@
 #include "compute/cpu/dequantize.h"
 
-#include "model/weight_types/half.h"
+#include "compute/cpu/weight_kind.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/cpu/dequantize.cc"
@@ -8,60 +8,59 @@
 // foreach_target.h comes first
 #include <hwy/highway.h>
 
+#include "compute/cpu/weight_decode-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace looseleaf::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kBlock = 32;  // of q8_0, q4_0 and q4_1
-
-HWY_INLINE const uint8_t* Bytes(const std::byte* p) { return reinterpret_cast<const uint8_t*>(p); }
-
-// scale * code is exact, so that a fused multiply-add rounds as the plain formula does.
-void Q8_0(const std::byte* source, float* HWY_RESTRICT target, int64_t blocks) {
-  const hn::CappedTag<float, kBlock> d;
-  const hn::Rebind<int8_t, decltype(d)> codes;
-  for (int64_t b = 0; b < blocks; ++b, source += 2 + kBlock, target += kBlock) {
-    const auto scale = hn::Set(d, half_to_float(load_u16(source)));
-    const auto* code = reinterpret_cast<const int8_t*>(source + 2);
-    for (size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
-      const auto wide =
-          hn::PromoteTo(hn::RebindToSigned<decltype(d)>(), hn::LoadU(codes, code + i));
-      hn::StoreU(hn::Mul(scale, hn::ConvertTo(d, wide)), d, target + i);
-    }
-  }
+template <typename Type>
+void Blocks(const std::byte* from, int64_t blocks, float* HWY_RESTRICT to) {
+  for (int64_t b = 0; b < blocks; ++b, from += Type::kBytes, to += Type::kBlock)
+    Type::Decode(
+        from, [&](auto, size_t i, Vector w)
+                  __attribute__((always_inline)) { hn::StoreU(w, Floats(), to + i); });
 }
 
-// The two halves of a 4-bit block: low nibbles are weights 0..15, high ones 16..31.
-template <typename Finish>
-HWY_INLINE void Nibbles(const uint8_t* pairs, float* HWY_RESTRICT target, Finish finish) {
-  const hn::CappedTag<float, kBlock / 2> d;
-  const hn::RebindToSigned<decltype(d)> integers;
-  const hn::Rebind<uint8_t, decltype(d)> bytes;
-  for (size_t i = 0; i < kBlock / 2; i += hn::Lanes(d)) {
-    const auto pair = hn::PromoteTo(integers, hn::LoadU(bytes, pairs + i));
-    const auto low = hn::And(pair, hn::Set(integers, 15));
-    const auto high = hn::ShiftRight<4>(pair);
-    hn::StoreU(finish(d, hn::ConvertTo(d, low)), d, target + i);
-    hn::StoreU(finish(d, hn::ConvertTo(d, high)), d, target + kBlock / 2 + i);
-  }
+template <typename Type>
+void Numbers(const std::byte* from, int64_t count, float* HWY_RESTRICT to) {
+  const auto* stored = reinterpret_cast<const typename Type::Stored*>(from);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(Type::Load(stored + i), Floats(), to + i);
+  for (; i < count; ++i)
+    to[i] = Type::One(from + i * static_cast<int64_t>(sizeof(typename Type::Stored)));
 }
 
-void Q4_0(const std::byte* source, float* HWY_RESTRICT target, int64_t blocks) {
-  for (int64_t b = 0; b < blocks; ++b, source += 2 + kBlock / 2, target += kBlock) {
-    const float scale = half_to_float(load_u16(source));
-    Nibbles(Bytes(source + 2), target, [scale](auto d, auto code) {
-      return hn::Mul(hn::Set(d, scale), hn::Sub(code, hn::Set(d, 8.0f)));
-    });
-  }
-}
-
-void Q4_1(const std::byte* source, float* HWY_RESTRICT target, int64_t blocks) {
-  for (int64_t b = 0; b < blocks; ++b, source += 4 + kBlock / 2, target += kBlock) {
-    const float scale = half_to_float(load_u16(source));
-    const float least = half_to_float(load_u16(source + 2));
-    Nibbles(Bytes(source + 4), target, [scale, least](auto d, auto code) {
-      return hn::MulAdd(hn::Set(d, scale), code, hn::Set(d, least));
-    });
+void Dequantize(WeightKind kind, const std::byte* from, int64_t blocks, float* to) {
+  switch (kind) {
+    case WeightKind::kF32:
+      return Numbers<F32>(from, blocks, to);
+    case WeightKind::kF16:
+      return Numbers<F16>(from, blocks, to);
+    case WeightKind::kBF16:
+      return Numbers<BF16>(from, blocks, to);
+    case WeightKind::kQ8_0:
+      return Blocks<Q8_0>(from, blocks, to);
+    case WeightKind::kQ4_0:
+      return Blocks<Q4_0>(from, blocks, to);
+    case WeightKind::kQ4_1:
+      return Blocks<Q4_1>(from, blocks, to);
+    case WeightKind::kQ5_0:
+      return Blocks<Q5_0>(from, blocks, to);
+    case WeightKind::kQ5_1:
+      return Blocks<Q5_1>(from, blocks, to);
+    case WeightKind::kIQ4_NL:
+      return Blocks<IQ4_NL>(from, blocks, to);
+    case WeightKind::kQ2_K:
+      return Blocks<Q2_K>(from, blocks, to);
+    case WeightKind::kQ3_K:
+      return Blocks<Q3_K>(from, blocks, to);
+    case WeightKind::kQ4_K:
+      return Blocks<Q4_K>(from, blocks, to);
+    case WeightKind::kQ5_K:
+      return Blocks<Q5_K>(from, blocks, to);
+    case WeightKind::kQ6_K:
+      return Blocks<Q6_K>(from, blocks, to);
   }
 }
 
@@ -70,43 +69,16 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace looseleaf {
-namespace {
 
-HWY_EXPORT(Q8_0);
-HWY_EXPORT(Q4_0);
-HWY_EXPORT(Q4_1);
-
-// A type without a line here is dequantized by its plain formula.
-struct Kernel {
-  std::string_view type;
-  void (*run)(const std::byte* source, float* target, int64_t blocks);
-};
-constexpr Kernel kKernels[] = {
-    {"q8_0",
-     [](const std::byte* s, float* t, int64_t n) {
-       HWY_DYNAMIC_DISPATCH(Q8_0)
-       (s, t, n);
-     }},
-    {"q4_0",
-     [](const std::byte* s, float* t, int64_t n) {
-       HWY_DYNAMIC_DISPATCH(Q4_0)
-       (s, t, n);
-     }},
-    {"q4_1",
-     [](const std::byte* s, float* t, int64_t n) {
-       HWY_DYNAMIC_DISPATCH(Q4_1)
-       (s, t, n);
-     }},
-};
-
-}  // namespace
+HWY_EXPORT(Dequantize);
 
 void cpu_dequantize(const WeightMatrix& w, int64_t first, int64_t count, float* out) {
   const std::byte* source = w.data + first * w.row_bytes();
   const int64_t blocks = count * w.cols / w.type->block;  // rows lie one after the other
-  for (const Kernel& kernel : kKernels)
-    if (kernel.type == w.type->name) return kernel.run(source, out, blocks);
-  w.type->dequantize(source, out, blocks);
+  if (const auto kind = weight_kind(*w.type))
+    HWY_DYNAMIC_DISPATCH(Dequantize)(*kind, source, blocks, out);
+  else
+    w.type->dequantize(source, out, blocks);
 }
 
 }  // namespace looseleaf

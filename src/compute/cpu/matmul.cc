@@ -1,10 +1,12 @@
-// Products with weights as the file stores them: a panel of weight rows is dequantized into scratch
-// that stays in L2, then multiplied with all rows of x.
+// Products with weights as the file stores them. Few rows: each weight is decoded in a register
+// (row_product.cc). Many: a panel of weight rows is dequantized into scratch and goes to the
+// library. Deterministic, or without the library: small panels that stay in L2, and dot products.
 #include <algorithm>
 #include <vector>
 
 #include "compute/cpu/cpu_device.h"
 #include "compute/cpu/dequantize.h"
+#include "compute/cpu/row_product.h"
 #ifdef LOOSELEAF_HAVE_ONEDNN
 #include <dnnl.h>
 #include <omp.h>
@@ -53,8 +55,8 @@ template <int kRows>
 HWY_INLINE void DotRows(const float* x, const float* w, size_t cols, size_t depth, bool accumulate,
                         float* y, size_t y_stride) {
   size_t c = 0;
-  for (; c + 4 <= cols; c += 4)
-    DotTile<kRows, 4>(x, w + c * depth, depth, accumulate, y + c, y_stride);
+  for (; c + 3 <= cols; c += 3)  // 4 x 3 sums, 3 weights and a value fill 16 registers
+    DotTile<kRows, 3>(x, w + c * depth, depth, accumulate, y + c, y_stride);
   for (; c < cols; ++c) DotTile<kRows, 1>(x, w + c * depth, depth, accumulate, y + c, y_stride);
 }
 
@@ -77,12 +79,17 @@ namespace {
 
 HWY_EXPORT(PanelProduct);
 
-// Weight rows dequantized at a time: with 1,536 columns 32 rows are 192 KB of scratch.
-constexpr int64_t kPanel = 32;
-// From this many rows on a blocked library product is faster than dot products.
-constexpr int kLibraryRows = 16;
+// From this many rows on the library is faster than decoding all weights once for each 8 rows.
+constexpr int kLibraryRows = 32;
+// Bytes of weights a task: some microseconds.
+constexpr int64_t kFewRowsBytes = 16 << 10;
+// Weight rows dequantized at a time for dot products: with 1,536 columns 192 KB of scratch.
+constexpr int64_t kDotPanel = 32;
+// Scratch of a thread for the library: it packs x again for each panel, so panels are large.
+constexpr int64_t kPanelBytes = 8 << 20;
 
 #ifdef LOOSELEAF_HAVE_ONEDNN
+constexpr bool kHaveLibrary = true;
 // The pool's threads each call the library for their own panel, so its OpenMP threads stay unused.
 bool library_product(const float* x, int rows, const float* panel, int64_t cols, int64_t depth,
                      bool accumulate, float* y, int64_t y_stride) {
@@ -91,33 +98,93 @@ bool library_product(const float* x, int rows, const float* panel, int64_t cols,
                     accumulate ? 1.0f : 0.0f, y, y_stride) == dnnl_success;
 }
 #else
+constexpr bool kHaveLibrary = false;
 bool library_product(const float*, int, const float*, int64_t, int64_t, bool, float*, int64_t) {
   return false;
 }
 #endif
 
+struct Product {
+  ThreadPool& pool;
+  const WeightMatrix& w;
+  std::span<const float> bias;
+  const float* x;
+  int rows;
+  bool accumulate;
+  float* y;
+};
+
+void few_rows(const Product& p, WeightKind kind) {
+  const WeightMatrix& w = p.w;
+  const int64_t each = std::max<int64_t>(4, kFewRowsBytes / w.row_bytes());
+  p.pool.parallel_for((w.rows + each - 1) / each, [&](int64_t task) {
+    const int64_t first = task * each;
+    RowProduct args;
+    args.kind = kind;
+    args.weights = w.data + first * w.row_bytes();
+    args.row_bytes = w.row_bytes();
+    args.count = std::min(each, w.rows - first);
+    args.cols = w.cols;
+    args.bias = p.bias.empty() ? nullptr : p.bias.data() + first;
+    args.accumulate = p.accumulate;
+    args.y_stride = w.rows;
+    for (int r = 0; r < p.rows; r += kRowProductRows) {
+      args.x = p.x + r * w.cols;
+      args.rows = std::min(kRowProductRows, p.rows - r);
+      args.y = p.y + r * w.rows + first;
+      row_product(args);
+    }
+  });
+}
+
+// Floats of weight rows [first, first + count): in place where they are stored so (files may put
+// them at odd addresses).
+const float* panel(const WeightMatrix& w, int64_t first, int64_t count) {
+  const std::byte* stored = w.data + first * w.row_bytes();
+  if (weight_kind(*w.type) == WeightKind::kF32 &&
+      reinterpret_cast<uintptr_t>(stored) % alignof(float) == 0)
+    return reinterpret_cast<const float*>(stored);
+  thread_local std::vector<float> scratch;  // [count, w.cols]
+  const auto size = static_cast<size_t>(count * w.cols);
+  if (scratch.size() < size) scratch.resize(size);
+  cpu_dequantize(w, first, count, scratch.data());
+  return scratch.data();
+}
+
+void many_rows(const Product& p, bool use_library) {
+  const WeightMatrix& w = p.w;
+  int64_t each = kDotPanel;
+  if (use_library) {
+    const int64_t share = (w.rows + p.pool.threads() - 1) / p.pool.threads();
+    const int64_t most = std::max<int64_t>(16, kPanelBytes / 4 / w.cols);
+    const int64_t pieces = (share + most - 1) / most;
+    each = ((share + pieces - 1) / pieces + 15) / 16 * 16;
+  }
+  p.pool.parallel_for((w.rows + each - 1) / each, [&](int64_t task) {
+    const int64_t first = task * each;
+    const int64_t cols = std::min(each, w.rows - first);
+    const float* weights = panel(w, first, cols);
+    float* y = p.y + first;
+    if (!use_library ||
+        !library_product(p.x, p.rows, weights, cols, w.cols, p.accumulate, y, w.rows))
+      HWY_DYNAMIC_DISPATCH(PanelProduct)
+    (p.x, static_cast<size_t>(p.rows), weights, static_cast<size_t>(cols),
+     static_cast<size_t>(w.cols), p.accumulate, y, static_cast<size_t>(w.rows));
+    if (p.bias.empty()) return;
+    for (int r = 0; r < p.rows; ++r)
+      for (int64_t c = 0; c < cols; ++c)
+        y[r * w.rows + c] += p.bias[static_cast<size_t>(first + c)];
+  });
+}
+
 }  // namespace
 
 void cpu_matmul(ThreadPool& pool, bool deterministic, const WeightMatrix& w,
                 std::span<const float> bias, const float* x, int rows, bool accumulate, float* y) {
-  const bool use_library = !deterministic && rows >= kLibraryRows;
-  pool.parallel_for((w.rows + kPanel - 1) / kPanel, [&](int64_t p) {
-    const int64_t first = p * kPanel;
-    const int64_t cols = std::min(kPanel, w.rows - first);
-    thread_local std::vector<float> panel;  // [kPanel, w.cols]
-    panel.resize(static_cast<size_t>(kPanel * w.cols));
-    cpu_dequantize(w, first, cols, panel.data());
-    float* target = y + first;
-    if (!use_library ||
-        !library_product(x, rows, panel.data(), cols, w.cols, accumulate, target, w.rows))
-      HWY_DYNAMIC_DISPATCH(PanelProduct)
-    (x, static_cast<size_t>(rows), panel.data(), static_cast<size_t>(cols),
-     static_cast<size_t>(w.cols), accumulate, target, static_cast<size_t>(w.rows));
-    if (bias.empty()) return;
-    for (int r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < cols; ++c)
-        target[r * w.rows + c] += bias[static_cast<size_t>(first + c)];
-  });
+  const Product product{pool, w, bias, x, rows, accumulate, y};
+  const auto kind = weight_kind(*w.type);
+  if (!deterministic && rows < kLibraryRows && kind) return few_rows(product, *kind);
+  many_rows(product, kHaveLibrary && !deterministic);
 }
 
 }  // namespace looseleaf

@@ -1,4 +1,5 @@
-// The twelve bytes in which q4_K and q5_K keep eight scales and eight minima of six bits each.
+// The twelve bytes in which q4_K and q5_K keep eight scales and eight minima of six bits each, and
+// q3_K sixteen scales.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,14 @@ inline ScaleAndMinimum k_scale(const std::byte* packed, int group) {
   if (group < 4) return {byte(group) & 63, byte(group + 4) & 63};
   return {(byte(group + 4) & 15) | byte(group - 4) >> 6 << 4,
           byte(group + 4) >> 4 | byte(group) >> 6 << 4};
+}
+
+// q3_K, [-32, 32). The low four bits of groups g and g + 8 are the two halves of byte g (g < 8);
+// bits 2 j and up of byte 8 + g % 4 (j = g / 4) are the high two of group g.
+inline int q3_k_scale(const std::byte* packed, int group) {
+  const int low = std::to_integer<int>(packed[group % 8]) >> (group / 8 * 4) & 15;
+  const int high = std::to_integer<int>(packed[8 + group % 4]) >> (group / 4 * 2) & 3;
+  return (low | high << 4) - 32;
 }
 
 }  // namespace looseleaf

@@ -2,12 +2,11 @@
 //   bytes 0..31    bit b of byte i: the third bit of q[32 b + i]
 //   bytes 32..95   two halves of 32 bytes: byte i of a half holds the low two bits of q[i],
 //                  q[i + 32], q[i + 64] and q[i + 96] of its 128 weights, from the low end
-//   bytes 96..107  the sixteen s, six bits each: the low four bits of s[g] and s[g + 8] are the two
-//                  halves of byte g (g < 8); bits 2 j and up of byte 8 + g % 4 (j = g / 4) are the
-//                  high two of s[g]
+//   bytes 96..107  the sixteen s (k_scales.h)
 //   bytes 108..109 d, binary16
 #include "model/weight_type.h"
 #include "model/weight_types/half.h"
+#include "model/weight_types/k_scales.h"
 
 namespace looseleaf {
 namespace {
@@ -15,17 +14,11 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kBlockBytes = kBlock / 8 + kBlock / 4 + 12 + 2;
 
-int group_scale(const std::byte* scales, int group) {
-  const int low = std::to_integer<int>(scales[group % 8]) >> (group / 8 * 4) & 15;
-  const int high = std::to_integer<int>(scales[8 + group % 4]) >> (group / 4 * 2) & 3;
-  return (low | high << 4) - 32;
-}
-
 void dequantize(const std::byte* source, float* target, int64_t blocks) {
   for (int64_t b = 0; b < blocks; ++b, source += kBlockBytes, target += kBlock) {
     const float d = half_to_float(load_u16(source + 108));
     for (int i = 0; i < kBlock; ++i) {
-      const float scale = d * static_cast<float>(group_scale(source + 96, i / 16));
+      const float scale = d * static_cast<float>(q3_k_scale(source + 96, i / 16));
       const int codes = std::to_integer<int>(source[32 + i / 128 * 32 + i % 32]);
       const int low = codes >> (i % 128 / 32 * 2) & 3;
       const int high = std::to_integer<int>(source[i % 32]) >> (i / 32) & 1;
