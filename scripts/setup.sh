@@ -7,7 +7,7 @@ set -euo pipefail
 
 packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip python3-pytest python3-jinja2 zstd
           libdnnl-dev libhwy-dev libcli11-dev libfmt-dev libpcre2-dev libxxhash-dev libssl-dev libexpected-dev
-          libutf8proc-dev libgtest-dev)
+          libutf8proc-dev libgtest-dev libzip-dev)
 case "${ID:-} ${VERSION_ID:-}" in
   "debian 12")
     packages+=(libboost1.81-dev libboost-json1.81-dev) ;;  # the unversioned packages are 1.74, without JSON

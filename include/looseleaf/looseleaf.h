@@ -78,6 +78,12 @@ struct Sampling {
   uint64_t seed = 0;
 };
 
+// What method `plan` recomputes. Tokens are numbered through the documents in prompt order, from 0.
+struct RepairTargets {
+  std::vector<std::vector<int32_t>> layers{};  // [layers][targets]; empty: none
+  std::vector<int32_t> context{};  // with plan:context=list, what targets see besides each other
+};
+
 // One of `question`, `messages` and `prompt` says what is asked.
 struct Request {
   std::string question{};                // shorthand for one user message
@@ -93,7 +99,9 @@ struct Request {
   int max_tokens = 512;                 // bounded by the context
   std::vector<std::string> stop{};      // the answer ends before any of these
   bool ignore_eos = false;
-  int logprobs = -1;  // >= 0: the chosen token's and this many of the best
+  int logprobs = -1;                       // >= 0: the chosen token's and this many of the best
+  std::optional<RepairTargets> targets{};  // method `plan` only
+  bool return_scores = false, return_targets = false;  // of a method that repairs: see Answer
   Sampling sampling{};
 };
 
@@ -125,7 +133,9 @@ struct Flops {
 };
 
 struct KvBytes {
-  int64_t chunks = 0, private_pages = 0, overlay = 0;  // held while the request ran
+  // Held while the request ran. Overlay: what repaired tokens fill, from layer 1 to each one's
+  // deepest; the pages that they lie in end with up to 31 unused places.
+  int64_t chunks = 0, private_pages = 0, overlay = 0;
 };
 
 struct Answer {
@@ -144,6 +154,12 @@ struct Answer {
   Timings timings;
   std::vector<ChunkUse> chunks;
   int repaired_tokens = 0;
+  // Where asked for: the question's attention to each document token over the unrepaired cache,
+  // mean over heads and question tokens; the tokens recomputed in each layer, in layer 0 those of
+  // the context too; which of `chunks` each document token belongs to.
+  std::vector<float> scores;                  // [layers, tokens]
+  std::vector<std::vector<int32_t>> targets;  // [layers]
+  std::vector<int32_t> token_chunks;          // [tokens]
   Flops flops;
   KvBytes kv_bytes;
 };
@@ -205,7 +221,8 @@ class LOOSELEAF_EXPORT Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-// The methods table as JSON: a list of {"name", "summary", "options", "citation"}.
+// The methods table as JSON: a list of {"name", "summary", "options", "citation"}, and
+// "number" where NAME:NUMBER takes one.
 LOOSELEAF_EXPORT std::string methods();
 
 LOOSELEAF_EXPORT const char* version();

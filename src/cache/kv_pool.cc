@@ -21,8 +21,7 @@ bool KvPool::evict_one() {
   return true;
 }
 
-Expected<KvPageRef> KvPool::allocate(const KvLayout& layout) {
-  const int64_t bytes = layout.page_bytes();
+Expected<KvPageRef> KvPool::allocate(int64_t bytes) {
   while (used_ + bytes > limit_) {
     if (!evict_one())
       return error(

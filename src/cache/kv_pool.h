@@ -24,7 +24,8 @@ class Evictable {
 
 class KvPool;
 
-// kPageTokens tokens of all layers. Its bytes return to the pool with the object.
+// kPageTokens tokens of all layers, or of those that an overlay needs. Its bytes return to the pool
+// with the object.
 class KvPage {
  public:
   KvPage(KvPool& pool, DeviceMemory memory, int64_t bytes)
@@ -38,7 +39,7 @@ class KvPage {
 
  private:
   KvPool& pool_;
-  DeviceMemory memory_;  // [KvLayout::page_bytes()]
+  DeviceMemory memory_;  // [bytes]
   int64_t bytes_;
 };
 using KvPageRef = std::shared_ptr<KvPage>;
@@ -52,7 +53,8 @@ class KvPool {
   void add_evictable(Evictable* evictable) { evictables_.push_back(evictable); }
 
   // Evicts until the page fits. Errors: kUnavailable (all that is held is in use, or no memory).
-  Expected<KvPageRef> allocate(const KvLayout& layout);
+  Expected<KvPageRef> allocate(const KvLayout& layout) { return allocate(layout.page_bytes()); }
+  Expected<KvPageRef> allocate(int64_t bytes);
 
   int64_t limit_bytes() const { return limit_; }
   int64_t used_bytes() const { return used_; }

@@ -22,7 +22,13 @@ std::string text_of(const json::object& object, const char* key) {
 }
 
 std::string method_text(const json::object& method) {
-  std::string out = fmt::format("{}\n  {}\n", text_of(method, "name"), text_of(method, "summary"));
+  const std::string name = text_of(method, "name");
+  std::string out = fmt::format("{}\n  {}\n", name, text_of(method, "summary"));
+  if (const json::value* number = method.if_contains("number")) {
+    const json::object& object = number->as_object();
+    out += fmt::format("  {}:{}  {}, from 0 to {}\n", name, text_of(object, "default"),
+                       text_of(object, "name"), text_of(object, "most"));
+  }
   for (const json::value& value : method.at("options").as_array()) {
     const json::object& option = value.as_object();
     out += fmt::format("  {}={}  {} ({})\n", text_of(option, "name"), text_of(option, "default"),

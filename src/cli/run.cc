@@ -6,6 +6,7 @@
 #include "cli/answers.h"
 #include "cli/bodies.h"
 #include "cli/command.h"
+#include "cli/dump.h"
 #include "cli/flag.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -28,6 +29,7 @@ struct RunFlags {
   std::string body;    // --request
   std::string bodies;  // --requests
   std::string format;
+  std::string dump;  // --dump: a folder
   bool json = false;
   bool timings = false;
 };
@@ -57,6 +59,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--format", flags.format,
                  "text, json or openai. Default: text, for --requests json")
       ->type_name("NAME");
+  app.add_option("--dump", flags.dump,
+                 "Write scores and targets of the k-th answer's repair to DIR/k.npz, from 0")
+      ->type_name("DIR");
   app.add_flag("--timings", flags.timings,
                "After each answer say what was reused and how soon the first token came; on a "
                "terminal that is the default");
@@ -94,6 +99,15 @@ Expected<AnswerStyle> answer_style(const RunFlags& flags) {
   return style;
 }
 
+Expected<Answer> ask_and_dump(Engine& engine, Request request, const RunFlags& flags,
+                              const AnswerStyle& style, size_t k) {
+  if (flags.dump.empty()) return ask(engine, request, style);
+  request.return_scores = request.return_targets = true;
+  LL_ASSIGN(const Answer answer, ask(engine, request, style));
+  LL_RETURN_IF_ERROR(dump_repair(answer, flags.dump, k));
+  return answer;
+}
+
 // Everything that can be refused without the model is, before it is loaded.
 Expected<int> run_questions(const RunFlags& flags, const AnswerStyle& style) {
   LL_ASSIGN(const Questions questions, Questions::load(flags.questions, flags.request));
@@ -101,7 +115,7 @@ Expected<int> run_questions(const RunFlags& flags, const AnswerStyle& style) {
   for (size_t k = 0; k < questions.size(); ++k) {
     ParsedRequest asked;
     asked.request = questions.request(k);
-    LL_ASSIGN(const Answer answer, ask(engine, asked.request, style));
+    LL_ASSIGN(const Answer answer, ask_and_dump(engine, asked.request, flags, style, k));
     LL_RETURN_IF_ERROR(print_answer(answer, asked, style));
   }
   return kExitDone;
@@ -113,7 +127,7 @@ Expected<int> run_body(const RunFlags& flags, const AnswerStyle& style) {
   const Body& body = bodies.front();
   if (!body.parsed) return tl::unexpected(with_place(body, body.parsed.error()));
   LL_ASSIGN(Engine engine, load_engine(flags.model));
-  const Expected<Answer> answer = ask(engine, body.parsed->request, style);
+  const Expected<Answer> answer = ask_and_dump(engine, body.parsed->request, flags, style, 0);
   if (!answer) return tl::unexpected(with_place(body, answer.error()));
   LL_RETURN_IF_ERROR(print_answer(*answer, *body.parsed, style));
   return kExitDone;
@@ -125,9 +139,11 @@ Expected<int> run_bodies(const RunFlags& flags, const AnswerStyle& style) {
             read_bodies(flags.bodies, true, {flags.request.request, flags.request.max_tokens}));
   LL_ASSIGN(Engine engine, load_engine(flags.model));
   int code = kExitDone;
-  for (const Body& body : bodies) {
-    const Expected<Answer> answer = body.parsed ? ask(engine, body.parsed->request, style)
-                                                : tl::unexpected(body.parsed.error());
+  for (size_t k = 0; k < bodies.size(); ++k) {
+    const Body& body = bodies[k];
+    const Expected<Answer> answer =
+        body.parsed ? ask_and_dump(engine, body.parsed->request, flags, style, k)
+                    : tl::unexpected(body.parsed.error());
     if (answer) {
       LL_RETURN_IF_ERROR(print_answer(*answer, *body.parsed, style));
       continue;

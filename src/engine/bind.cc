@@ -48,6 +48,7 @@ class Binder {
         kv_type_name(core_.options.kv_type), kv_type_name(core_.options.private_kv_type), salt_));
     sequence_.root = place_;
     sequence_.method = method_.canonical();
+    sequence_.repairs = method_.repairs();
     for (const PromptPiece& piece : pieces) {
       if (piece.is_chunk()) {
         LL_RETURN_IF_ERROR(bind_chunk(piece));
@@ -91,6 +92,7 @@ class Binder {
                                 position_, acquired.computed ? "computed" : "host",
                                 acquired.miss_reason});
     if (!acquired.computed) sequence_.cached_tokens += tokens;
+    if (sequence_.repairs) place_ = nullptr;
     if (place_) place_ = core_.prefixes.find_chunk(place_, acquired.chunk->key, sequence_.method);
 
     Binding binding{

@@ -115,10 +115,16 @@ std::string describe_methods() {
                                      {"default", o.default_value},
                                      {"values", o.values},
                                      {"summary", o.summary}});
-    list.push_back(json::object{{"name", info->name},
-                                {"summary", info->summary},
-                                {"options", std::move(options)},
-                                {"citation", info->citation}});
+    json::object method{{"name", info->name},
+                        {"summary", info->summary},
+                        {"options", std::move(options)},
+                        {"citation", info->citation}};
+    if (!info->number.name.empty())
+      method["number"] = json::object{{"name", info->number.name},
+                                      {"default", info->number.default_value},
+                                      {"most", info->number.most},
+                                      {"integer", info->number.integer}};
+    list.push_back(std::move(method));
   }
   return json::serialize(list);
 }

@@ -1,6 +1,9 @@
 #include "engine/flops.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "engine/visible_pairs.h"
 
 namespace looseleaf {
 namespace {
@@ -32,13 +35,37 @@ double flops(const ModelConfig& config, const Rows& rows) {
 
 }  // namespace
 
-double pending_flops(const ModelConfig& config, const Sequence& sequence) {
-  Rows rows;
-  for (const auto& part : sequence.parts)
-    if (const auto* run = std::get_if<TextRun>(&part))
-      for (int i = run->computed; i < static_cast<int>(run->tokens.size()); ++i)
-        rows.add(config, run->position + i);
-  return flops(config, rows);
+double pass_flops(const ModelConfig& config, const Pass& pass) {
+  const double query_width = double(config.heads) * config.head_dim;
+  const double key_value = 2.0 * config.kv_heads * config.head_dim * config.hidden;
+  const double rest = 2 * query_width * config.hidden + 3.0 * config.ffn * config.hidden;
+  std::vector<int32_t> positions;
+  std::vector<std::vector<int32_t>> rows(pass.groups.size());
+  for (const PassRow& row : pass.rows) {
+    rows[static_cast<size_t>(row.group)].push_back(static_cast<int32_t>(positions.size()));
+    positions.push_back(row.last_seen());
+  }
+  std::vector<RowGroup> groups;
+  for (size_t g = 0; g < rows.size(); ++g) groups.push_back({rows[g], pass.groups[g].uses});
+  AttendArgs args;
+  args.window = config.sliding_window;
+  args.segments = pass.segments;
+  args.groups = groups;
+  args.positions = positions;
+
+  double flops = 2.0 * pass.outputs * config.vocab * config.hidden;
+  for (int layer = pass.first_layer; layer < std::min(config.layers, pass.end_layer); ++layer) {
+    const auto deeper = [&](int depth) {
+      return std::count_if(pass.rows.begin(), pass.rows.end(),
+                           [&](const PassRow& row) { return row.depth >= depth; });
+    };
+    args.layer = layer;
+    args.active = static_cast<int>(deeper(layer + 1));
+    if (layer >= pass.first_kv_layer) flops += 2 * key_value * static_cast<double>(deeper(layer));
+    flops += 2 * rest * args.active;
+    flops += 4 * query_width * static_cast<double>(visible_pairs(args));
+  }
+  return flops;
 }
 
 double full_prefill_flops(const ModelConfig& config, int prompt_tokens) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/visible_pairs.h"
+
 namespace looseleaf {
 
 // Buffers of one pass, and what stays the same through its layers.
@@ -17,11 +19,15 @@ struct Forward::Scratch {
   float* up;                // [rows, ffn]
   std::span<float> angles;  // [rows][2][rotary dims / 2]
   float* logits;            // [outputs, vocab]
+  float* lse;               // [rows, heads] where mass is wanted, else null
+  float* unused;            // [rows, heads * head_dim] likewise: an output that nobody reads
 
-  std::vector<int32_t> positions;                // [rows]
+  std::vector<int32_t> positions;                // [rows] last position that each sees
   std::vector<KvSlot> slots;                     // [rows]
   std::vector<std::vector<int32_t>> group_rows;  // [groups] ascending
   std::vector<RowGroup> groups;
+  std::vector<std::vector<SegmentUse>> mass_uses;  // [groups] those with a mass
+  std::vector<RowGroup> mass_groups;               // the same rows over these alone
 };
 
 Forward::Forward(const Model& model, Device& device) : model_(model), device_(device) {}
@@ -32,16 +38,20 @@ std::vector<float> Forward::turn(const RopeRegime& rope, int shift) {
   return turn;
 }
 
-Expected<Forward::Scratch> Forward::scratch(size_t rows, size_t outputs) {
+Expected<Forward::Scratch> Forward::scratch(const Pass& pass) {
   const ModelConfig& c = model_.config;
+  const size_t rows = pass.rows.size();
   const auto hidden = static_cast<size_t>(c.hidden), ffn = static_cast<size_t>(c.ffn);
   const auto q = static_cast<size_t>(c.heads * c.head_dim);
   const auto kv = static_cast<size_t>(c.kv_heads * c.head_dim);
   const auto rotary = static_cast<size_t>(c.rope.dims);
+  const bool scoring = pass.mass_places > 0;
   // Buffers begin at multiples of 256 bytes, for the fastest products.
   const auto floats = [&](size_t count, size_t cols) { return (count * cols + 63) / 64 * 64; };
-  size_t bytes = floats(outputs, static_cast<size_t>(c.vocab)) * sizeof(float);
-  for (const size_t cols : {hidden, hidden, q, q, kv, kv, ffn, ffn, rotary})
+  size_t bytes =
+      floats(static_cast<size_t>(pass.outputs), static_cast<size_t>(c.vocab)) * sizeof(float);
+  for (const size_t cols : {hidden, hidden, q, q, kv, kv, ffn, ffn, rotary,
+                            scoring ? static_cast<size_t>(c.heads) : 0, scoring ? q : 0})
     bytes += floats(rows, cols) * sizeof(float);
   if (bytes > memory_bytes_) {
     memory_.reset();  // two of them need not fit
@@ -65,21 +75,25 @@ Expected<Forward::Scratch> Forward::scratch(size_t rows, size_t outputs) {
   s.gate = take(ffn);
   s.up = take(ffn);
   s.angles = {take(rotary), rows * rotary};
+  if (scoring) {
+    s.lse = take(static_cast<size_t>(c.heads));
+    s.unused = take(q);
+  }
   s.logits = next;
   return s;
 }
 
-Status Forward::run(const Pass& pass, std::span<float> logits) {
+Status Forward::run(const Pass& pass, std::span<float> logits, const PassIo& io) {
   const ModelConfig& c = model_.config;
   const size_t rows = pass.rows.size();
-  LL_ASSIGN(Scratch s, scratch(rows, static_cast<size_t>(pass.outputs)));
+  LL_ASSIGN(Scratch s, scratch(pass));
   std::vector<int32_t> tokens(rows);
   std::vector<float> angles(s.angles.size());
   s.group_rows.resize(pass.groups.size());
   for (size_t r = 0; r < rows; ++r) {
     const PassRow& row = pass.rows[r];
     tokens[r] = row.token;
-    s.positions.push_back(row.position);
+    s.positions.push_back(row.last_seen());
     s.slots.push_back(row.slot);
     s.group_rows[static_cast<size_t>(row.group)].push_back(static_cast<int32_t>(r));
     const RopeRegime& rope = *pass.groups[static_cast<size_t>(row.group)].rope;
@@ -87,14 +101,28 @@ Status Forward::run(const Pass& pass, std::span<float> logits) {
                   angles.data() + r * static_cast<size_t>(c.rope.dims));
   }
   device_.upload(s.angles.data(), angles.data(), angles.size() * sizeof(float));
-  for (size_t g = 0; g < pass.groups.size(); ++g)
+  s.mass_uses.resize(pass.groups.size());
+  for (size_t g = 0; g < pass.groups.size(); ++g) {
     s.groups.push_back({s.group_rows[g], pass.groups[g].uses});
+    for (const SegmentUse& use : pass.groups[g].uses)
+      if (use.mass >= 0) s.mass_uses[g].push_back(use);
+    s.mass_groups.push_back({s.group_rows[g], s.mass_uses[g]});
+  }
 
-  device_.embed(model_.embedding, tokens, s.x);
-  for (int l = 0; l < c.layers; ++l) layer(l, pass, s);
+  const auto bytes = rows * static_cast<size_t>(c.hidden) * sizeof(float);
+  if (pass.first_layer == 0) {
+    device_.embed(model_.embedding, tokens, s.x);
+  } else {
+    device_.copy(reinterpret_cast<std::byte*>(s.x),
+                 reinterpret_cast<const std::byte*>(io.hidden_in), bytes);
+  }
+  for (int l = pass.first_layer; l < std::min(c.layers, pass.end_layer); ++l) layer(l, pass, io, s);
+  if (io.hidden_out != nullptr)
+    device_.copy(reinterpret_cast<std::byte*>(io.hidden_out),
+                 reinterpret_cast<const std::byte*>(s.x), bytes);
   if (pass.outputs > 0) {
     device_.rms_norm(s.x, model_.output_norm, c.norm_eps, pass.outputs, s.normed);
-    device_.matmul(model_.output, {}, s.normed, pass.outputs, false, s.logits);
+    product(model_.output, {}, s.normed, pass.outputs, false, s.logits);
     device_.download(
         logits.data(), s.logits,
         static_cast<size_t>(pass.outputs) * static_cast<size_t>(c.vocab) * sizeof(float));
@@ -102,32 +130,24 @@ Status Forward::run(const Pass& pass, std::span<float> logits) {
   return device_.wait();
 }
 
-void Forward::layer(int index, const Pass& pass, Scratch& s) {
+void Forward::product(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
+                      bool accumulate, float* y) {
+  device_.matmul(w, bias, x, rows, accumulate, y);
+  operations_ += 2.0 * rows * static_cast<double>(w.rows) * static_cast<double>(w.cols);
+}
+
+void Forward::attend(int index, int active, const Pass& pass, const PassIo& io, Scratch& s) {
   const ModelConfig& c = model_.config;
-  const LayerWeights& w = model_.layers[static_cast<size_t>(index)];
-  // Rows are sorted by depth: the first `writing` need keys and values here, the first `active` of
-  // those go on through attention and MLP.
-  const auto deeper = [&](int depth) {
-    const auto end = std::partition_point(pass.rows.begin(), pass.rows.end(),
-                                          [&](const PassRow& r) { return r.depth >= depth; });
-    return static_cast<int>(end - pass.rows.begin());
-  };
-  const int writing = deeper(index), active = deeper(index + 1);
-  if (writing == 0) return;
-
-  device_.rms_norm(s.x, w.attention_norm, c.norm_eps, writing, s.normed);
-  device_.matmul(w.key, w.key_bias, s.normed, writing, false, s.key);
-  device_.matmul(w.value, w.value_bias, s.normed, writing, false, s.value);
-  if (!w.key_norm.empty())
-    device_.rms_norm(s.key, w.key_norm, c.norm_eps, writing * c.kv_heads, s.key);
-  device_.rotate(s.key, s.angles, writing, c.kv_heads, c.head_dim, c.rope.dims, c.rope.pairs);
-  device_.store(index, s.key, s.value, std::span(s.slots).first(static_cast<size_t>(writing)));
-  if (active == 0) return;
-
-  device_.matmul(w.query, w.query_bias, s.normed, active, false, s.query);
-  if (!w.query_norm.empty())
-    device_.rms_norm(s.query, w.query_norm, c.norm_eps, active * c.heads, s.query);
-  device_.rotate(s.query, s.angles, active, c.heads, c.head_dim, c.rope.dims, c.rope.pairs);
+  for (const PassGather& gather : pass.gathers) {
+    const int32_t count = pass.segments[static_cast<size_t>(gather.target)].tokens(index);
+    for (const PassGather::Source& source : gather.sources) {
+      const auto end = std::lower_bound(source.places.begin(), source.places.end(), count);
+      const auto n = static_cast<size_t>(end - source.places.begin());
+      device_.gather({index, c.rope.dims, c.rope.pairs,
+                      &pass.segments[static_cast<size_t>(source.segment)],
+                      std::span(source.tokens).first(n), std::span(source.slots).first(n)});
+    }
+  }
   AttendArgs attend;
   attend.layer = index;
   attend.heads = c.heads;
@@ -144,14 +164,63 @@ void Forward::layer(int index, const Pass& pass, Scratch& s) {
   attend.active = active;
   attend.query = s.query;
   attend.out = s.attention;
+  attend.lse = s.lse;
   device_.attend(attend);
-  device_.matmul(w.attention_output, w.attention_output_bias, s.attention, active, true, s.x);
+  const double pair = 2.0 * c.heads * c.head_dim;
+  const auto pairs = [&] { return static_cast<double>(visible_pairs(attend)); };
+  operations_ += 2 * pair * pairs();
+  if (pass.mass_places == 0) return;
+
+  attend.groups = s.mass_groups;
+  if (pass.mass_of_documents) {
+    attend.out = s.unused;
+    device_.attend(attend);
+    operations_ += 2 * pair * pairs();
+  }
+  attend.mass = io.mass + int64_t{index} * pass.mass_places;
+  device_.attend_mass(attend);
+  operations_ += pair * pairs();
+}
+
+void Forward::layer(int index, const Pass& pass, const PassIo& io, Scratch& s) {
+  const ModelConfig& c = model_.config;
+  const LayerWeights& w = model_.layers[static_cast<size_t>(index)];
+  // Rows are sorted by depth: the first `writing` need keys and values here, the first `active` of
+  // those go on through attention and MLP.
+  const auto deeper = [&](int depth) {
+    const auto end = std::partition_point(pass.rows.begin(), pass.rows.end(),
+                                          [&](const PassRow& r) { return r.depth >= depth; });
+    return static_cast<int>(end - pass.rows.begin());
+  };
+  const int writing = deeper(index), active = deeper(index + 1);
+  const bool scores = pass.mass_places > 0, writes = index >= pass.first_kv_layer;
+  const int attending = scores ? writing : active;
+  if (writing == 0 || (attending == 0 && !writes)) return;
+
+  device_.rms_norm(s.x, w.attention_norm, c.norm_eps, writing, s.normed);
+  if (writes) {
+    product(w.key, w.key_bias, s.normed, writing, false, s.key);
+    product(w.value, w.value_bias, s.normed, writing, false, s.value);
+    if (!w.key_norm.empty())
+      device_.rms_norm(s.key, w.key_norm, c.norm_eps, writing * c.kv_heads, s.key);
+    device_.rotate(s.key, s.angles, writing, c.kv_heads, c.head_dim, c.rope.dims, c.rope.pairs);
+    device_.store(index, s.key, s.value, std::span(s.slots).first(static_cast<size_t>(writing)));
+  }
+  if (attending == 0) return;
+
+  product(w.query, w.query_bias, s.normed, attending, false, s.query);
+  if (!w.query_norm.empty())
+    device_.rms_norm(s.query, w.query_norm, c.norm_eps, attending * c.heads, s.query);
+  device_.rotate(s.query, s.angles, attending, c.heads, c.head_dim, c.rope.dims, c.rope.pairs);
+  attend(index, attending, pass, io, s);
+  if (active == 0) return;
+  product(w.attention_output, w.attention_output_bias, s.attention, active, true, s.x);
 
   device_.rms_norm(s.x, w.ffn_norm, c.norm_eps, active, s.normed);
-  device_.matmul(w.gate, w.gate_bias, s.normed, active, false, s.gate);
-  device_.matmul(w.up, w.up_bias, s.normed, active, false, s.up);
+  product(w.gate, w.gate_bias, s.normed, active, false, s.gate);
+  product(w.up, w.up_bias, s.normed, active, false, s.up);
   device_.silu_multiply(s.gate, s.up, int64_t{active} * c.ffn);
-  device_.matmul(w.down, w.down_bias, s.gate, active, true, s.x);
+  product(w.down, w.down_bias, s.gate, active, true, s.x);
 }
 
 }  // namespace looseleaf

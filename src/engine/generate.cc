@@ -7,6 +7,7 @@
 #include "engine/choose_method.h"
 #include "engine/chunk_prefill.h"
 #include "engine/flops.h"
+#include "engine/repair.h"
 #include "engine/sampler.h"
 #include "engine/sequence.h"
 
@@ -42,6 +43,22 @@ Status check_deterministic(const EngineCore& core, const Method& method) {
             "method"});
 }
 
+// Fields that only some methods have a use for.
+Status check_repair_fields(const Method& method, const Request& request) {
+  const auto refuse = [&](const char* field, const char* what) -> Status {
+    return tl::unexpected(
+        Error{ErrorCode::kUnsupported,
+              fmt::format("{}: method {} has no {}", field, method.info->name, what), field});
+  };
+  if (request.targets && method.info->name != "plan")
+    return refuse("method", "targets of the caller's; use plan");
+  if (request.targets && !request.targets->context.empty() && method.option("context") != "list")
+    return field_error("method.context", "is a list, which takes context=list");
+  if ((request.return_scores || request.return_targets) && !method.repairs())
+    return refuse("return", "scores and targets: it repairs nothing");
+  return {};
+}
+
 PromptContext prompt_context(const EngineCore& core) {
   return {core.tokenizer.get(), core.tokenizer_problem, core.model->config.vocab,
           &core.chat_template};
@@ -64,7 +81,19 @@ class Generation {
         sequence_(std::move(sequence)),
         logits_(static_cast<size_t>(core.model->config.vocab)) {}
 
-  Status prefill() { return compute_text(core_, sequence_, logits_); }
+  // Repairs where the method does, and computes the question.
+  Status prefill(const Method& method, Answer& answer) {
+    const double before = core_.forward.operations();
+    if (method.repairs()) LL_RETURN_IF_ERROR(repair_documents(method, answer));
+    const Stopwatch watch;
+    LL_RETURN_IF_ERROR(compute_text(core_, sequence_, logits_));
+    const double all = core_.forward.operations() - before;
+    answer.flops.question = all - answer.flops.score - answer.flops.repair;
+    answer.flops.share_of_full =
+        all / full_prefill_flops(core_.model->config, sequence_.prompt_tokens);
+    answer.timings.question_prefill_ms = watch.ms();
+    return {};
+  }
 
   // Samples and decodes until something ends the answer. `started` runs since the request came.
   Status decode(const Stopwatch& started, Answer& answer) {
@@ -101,6 +130,40 @@ class Generation {
   const Sequence& sequence() const { return sequence_; }
 
  private:
+  Status repair_documents(const Method& method, Answer& answer) {
+    const Stopwatch watch;
+    std::optional<GivenTargets> given;
+    if (method.info->name == "plan")
+      given = request_.targets ? GivenTargets{request_.targets->layers, request_.targets->context}
+                               : GivenTargets{};
+    LL_ASSIGN(const RepairResult result,
+              repair(core_, sequence_, {method, given ? &*given : nullptr, request_.return_scores},
+                     logits_));
+    answer.flops.score = result.score_flops;
+    answer.flops.repair = result.repair_flops;
+    answer.timings.repair_ms = watch.ms();
+    if (request_.return_scores) answer.scores = result.scores;
+    if (request_.return_targets) answer.targets = targets_by_layer(result);
+    if (request_.return_scores || request_.return_targets)
+      answer.token_chunks = result.shape.chunks;
+    if (!sequence_.overlay) return {};
+    answer.repaired_tokens = sequence_.overlay->count();
+    // A token in an overlay counts as repaired, not as cached.
+    for (const int32_t token : sequence_.overlay->tokens()) {
+      const auto chunk = static_cast<size_t>(result.shape.chunks[static_cast<size_t>(token)]);
+      if (answer.chunks[chunk].source != "computed") --answer.cached_tokens;
+    }
+    return {};
+  }
+
+  static std::vector<std::vector<int32_t>> targets_by_layer(const RepairResult& result) {
+    std::vector<std::vector<int32_t>> targets(static_cast<size_t>(result.shape.layers));
+    for (int32_t token = 0; token < result.shape.tokens(); ++token)
+      for (int32_t layer = 0; layer <= result.depths[static_cast<size_t>(token)]; ++layer)
+        targets[static_cast<size_t>(layer)].push_back(token);
+    return targets;
+  }
+
   EngineCore& core_;
   const Request& request_;
   Sampler sampler_;
@@ -128,6 +191,7 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   LL_ASSIGN(const ChosenMethod chosen, choose_method(core, request.method, prompt));
   const Method& method = chosen.method;
   LL_RETURN_IF_ERROR(check_deterministic(core, method));
+  LL_RETURN_IF_ERROR(check_repair_fields(method, request));
   LL_ASSIGN(SamplingParams params,
             resolve_sampling(request.sampling, core.model->generation, core.model->config.vocab));
   LL_ASSIGN(AnswerText text, AnswerText::create(core.tokenizer.get(), request, on_text));
@@ -143,17 +207,12 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   answer.device = core.device->name();
   answer.chunks = sequence->chunks;
   answer.cached_tokens = sequence->cached_tokens;
-  answer.flops.question = pending_flops(core.model->config, *sequence);
-  answer.flops.share_of_full =
-      answer.flops.question / full_prefill_flops(core.model->config, sequence->prompt_tokens);
   answer.timings.queue_ms = queue_ms;
   answer.timings.chunk_prefill_ms = sequence->chunk_prefill_ms;
 
   Generation generation(core, request, Sampler(std::move(params), answer.prompt_tokens),
                         std::move(text), std::move(*sequence));
-  const Stopwatch question;
-  Status status = generation.prefill();
-  answer.timings.question_prefill_ms = question.ms();
+  Status status = generation.prefill(method, answer);
   if (status) status = generation.decode(started, answer);
   if (!status) return as_kv_budget(std::move(status).error());
   answer.ttft_ms += queue_ms;

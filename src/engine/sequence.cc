@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/run_pieces.h"
+
 namespace looseleaf {
 
 Segment Binding::segment() const {
@@ -24,7 +26,32 @@ KvBytes Sequence::kv_bytes() const {
     if (counted.insert(binding.chunk.get()).second) bytes.chunks += binding.chunk->kv.bytes();
     if (binding.copy) bytes.private_pages += binding.copy->bytes();
   }
+  if (overlay) bytes.overlay = overlay->bytes();
   return bytes;
+}
+
+std::vector<Segment> Sequence::segments() const {
+  std::vector<Segment> segments;
+  size_t bindings = 0;
+  for (const auto& part : parts) {
+    if (const auto* run = std::get_if<TextRun>(&part)) {
+      segments.push_back(run->segment());
+      continue;
+    }
+    segments.push_back(std::get<Binding>(part).segment());
+    if (overlay) segments.back().stale = overlay->stale(bindings);
+    ++bindings;
+  }
+  if (overlay) segments.push_back(overlay->segment());
+  return segments;
+}
+
+std::vector<SegmentUse> Sequence::uses_of_text(size_t part) const {
+  std::vector<SegmentUse> uses;
+  for (size_t p = 0; p < part; ++p) uses.push_back({static_cast<int32_t>(p)});
+  if (overlay) uses.push_back({static_cast<int32_t>(parts.size())});
+  uses.push_back({static_cast<int32_t>(part)});
+  return uses;
 }
 
 Status append_token(EngineCore& core, Sequence& sequence, int32_t token) {
@@ -34,50 +61,49 @@ Status append_token(EngineCore& core, Sequence& sequence, int32_t token) {
   return {};
 }
 
-Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits) {
-  const int layers = core.model->config.layers;
-  // One group a text: it sees all parts up to itself.
-  struct Pending {
-    TextRun* run;
-    int32_t group;
-    int token;
-  };
-  std::vector<Pending> pending;
-  Pass base;
-  std::vector<SegmentUse> before;
-  for (auto& part : sequence.parts) {
-    before.push_back({static_cast<int32_t>(base.segments.size())});
-    if (auto* run = std::get_if<TextRun>(&part)) {
-      base.segments.push_back(run->segment());
-      for (int i = run->computed; i < static_cast<int>(run->tokens.size()); ++i)
-        pending.push_back({run, static_cast<int32_t>(base.groups.size()), i});
-      base.groups.push_back({before, sequence.rope.get()});
-    } else {
-      base.segments.push_back(std::get<Binding>(part).segment());
-    }
+Pass pending_text(const Sequence& sequence, size_t end, int layers) {
+  Pass pass;
+  pass.segments = sequence.segments();
+  for (size_t part = 0; part < end; ++part) {
+    const auto* run = std::get_if<TextRun>(&sequence.parts[part]);
+    if (run == nullptr) continue;
+    for (int i = run->computed; i < static_cast<int>(run->tokens.size()); ++i)
+      pass.rows.push_back({run->tokens[static_cast<size_t>(i)], run->position + i, layers - 1,
+                           run->kv.slot(i), static_cast<int32_t>(pass.groups.size())});
+    pass.groups.push_back({sequence.uses_of_text(part), sequence.rope.get()});
   }
+  if (end < sequence.parts.size() || pass.rows.empty()) return pass;
+  pass.rows.back().depth = layers;
+  pass.outputs = 1;
+  return pass;
+}
 
-  for (size_t first = 0; first < pending.size(); first += kPassRows) {
-    const size_t end = std::min(pending.size(), first + kPassRows);
-    Pass pass = base;
-    for (size_t i = first; i < end; ++i) {
-      const auto& [run, group, token] = pending[i];
-      const bool output = i + 1 == pending.size();
-      pass.rows.push_back({run->tokens[static_cast<size_t>(token)], run->position + token,
-                           output ? layers : layers - 1, run->kv.slot(token), group});
-      if (output) pass.outputs = 1;
-    }
-    pass.sort_rows();
-    LL_RETURN_IF_ERROR(core.forward.run(pass, logits));
-    for (size_t i = first; i < end; ++i) pending[i].run->computed = pending[i].token + 1;
-  }
+namespace {
+
+Status compute_parts(EngineCore& core, Sequence& sequence, size_t end, std::span<float> logits) {
+  const Pass pass = pending_text(sequence, end, core.model->config.layers);
+  LL_RETURN_IF_ERROR(run_in_pieces(core, pass, logits));
+  for (size_t part = 0; part < end; ++part)
+    if (auto* run = std::get_if<TextRun>(&sequence.parts[part]))
+      run->computed = static_cast<int>(run->tokens.size());
   return {};
+}
+
+}  // namespace
+
+Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits) {
+  return compute_parts(core, sequence, sequence.parts.size(), logits);
+}
+
+Status compute_text_before(EngineCore& core, Sequence& sequence, size_t end) {
+  return compute_parts(core, sequence, end, {});
 }
 
 void publish(EngineCore& core, const Sequence& sequence) {
   PrefixCache::Place place = sequence.root;
   for (const auto& part : sequence.parts) {
     if (const auto* binding = std::get_if<Binding>(&part)) {
+      if (sequence.repairs) return;  // what follows depends on the question too
       place = core.prefixes.insert_chunk(place, binding->chunk->key, sequence.method);
       continue;
     }

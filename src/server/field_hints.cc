@@ -73,7 +73,6 @@ constexpr Unsupported kUnsupported[] = {
     {"suffix", "text after the completion is not supported"},
     {"echo", "echo is not supported yet"},
     {"use_beam_search", "beam search is not supported"},
-    {"return", "scores and targets cannot be returned yet"},
 };
 
 // Whether a value of a field above asks for nothing.

@@ -96,7 +96,19 @@ Status read_documents(ObjectReader& body, ParsedRequest& parsed, IgnoredFields& 
 
 Status read_prompt_options(ObjectReader& body, Request& request) {
   if (const auto field = body.take("method")) {
-    LL_ASSIGN(request.method, read_method(*field));
+    LL_ASSIGN(MethodFields fields, read_method(*field));
+    request.method = std::move(fields.method);
+    request.targets = std::move(fields.targets);
+  }
+  if (const auto field = body.take("return")) {
+    LL_ASSIGN(const size_t names, field->length());
+    for (size_t i = 0; i < names; ++i) {
+      LL_ASSIGN(const std::string name, field->item(i).string());
+      if (name != "scores" && name != "targets")
+        return field_error(field->item(i).path(), "must be scores or targets, not {}",
+                           in_quotes(name));
+      (name == "scores" ? request.return_scores : request.return_targets) = true;
+    }
   }
   if (const auto field = body.take("layout")) {
     LL_ASSIGN(request.layout, read_layout(*field));

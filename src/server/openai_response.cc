@@ -45,6 +45,25 @@ json::array chunk_array(const std::vector<ChunkUse>& chunks) {
   return list;
 }
 
+// What a body's "return" asked for. scores: [layers][tokens]; targets: [layers][targets].
+void add_repair_details(const Answer& answer, json::object& object) {
+  if (answer.token_chunks.empty()) return;
+  object["token_chunks"] = token_array(answer.token_chunks);
+  const size_t tokens = answer.token_chunks.size();
+  if (!answer.scores.empty()) {
+    json::array layers;
+    for (auto from = answer.scores.begin(); from != answer.scores.end();
+         from += static_cast<std::ptrdiff_t>(tokens))
+      layers.push_back(json::array(from, from + static_cast<std::ptrdiff_t>(tokens)));
+    object["scores"] = std::move(layers);
+  }
+  if (!answer.targets.empty()) {
+    json::array layers;
+    for (const auto& targets : answer.targets) layers.push_back(token_array(targets));
+    object["targets"] = std::move(layers);
+  }
+}
+
 json::object looseleaf_object(const Answer& answer, const ResponseOptions& options) {
   const Timings& timings = answer.timings;
   json::object object{{"method", answer.method},
@@ -72,6 +91,7 @@ json::object looseleaf_object(const Answer& answer, const ResponseOptions& optio
                         {"private", answer.kv_bytes.private_pages},
                         {"overlay", answer.kv_bytes.overlay}}}};
   if (!answer.method_reason.empty()) object["method_reason"] = answer.method_reason;
+  add_repair_details(answer, object);
   return object;
 }
 

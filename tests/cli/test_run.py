@@ -419,7 +419,8 @@ def test_inspect():
 def test_methods():
     listed = json.loads(looseleaf("methods", "--json").stdout)
     names = [method["name"] for method in listed]
-    assert {"full", "prefix", "block", "reuse"} <= set(names)
+    assert {"full", "prefix", "block", "reuse", "relaxkv", "prophetkv", "cacheblend"} <= set(names)
+    assert {"epic", "weave", "random", "plan"} <= set(names)
     for method in listed:
         assert set(method) >= {"name", "summary", "options", "citation"}
     table = looseleaf("methods").stdout

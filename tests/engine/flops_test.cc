@@ -1,7 +1,8 @@
 // Operations counted by hand for a model of two layers.
 #include "engine/flops.h"
 
-#include <gtest/gtest.h>
+#include "engine/sequence.h"
+#include "test_engine.h"
 
 namespace looseleaf {
 namespace {
@@ -39,21 +40,35 @@ TEST(FlopsTest, SlidingWindow) {
                    3 * (kKv + kRest) + 3 * kKv + kRest + kHead + (1 + 2 + 2) * kPair + 2 * kPair);
 }
 
+// A pass over the sequence's text, without memory for it.
+double flops_of(const ModelConfig& c, const Sequence& sequence) {
+  Pass pass = pending_text(sequence, sequence.parts.size(), c.layers);
+  pass.sort_rows();
+  return pass_flops(c, pass);
+}
+
 TEST(FlopsTest, OnlyWhatIsNotThereYet) {
   const ModelConfig c = small_model();
-  const KvLayout layout{KvType::kF32, 2, 1, 3};
+  const auto core =
+      make_core(golden_dir() / "llama_f32.gguf", {.threads = 1, .cache_bytes = 1 << 20});
+  const auto run = [&](int position, int computed) {
+    TextRun text{.position = position,
+                 .tokens = {1, 2},
+                 .kv = KvRun(core->private_layout),
+                 .computed = computed,
+                 .shared = true};
+    EXPECT_TRUE(text.kv.extend(core->pool, 2));
+    return text;
+  };
+  // Two tokens at 0 that are there, five of a gap that nobody sees, two at 7.
   Sequence sequence;
-  TextRun header{
-      .position = 0, .tokens = {1, 2}, .kv = KvRun(layout), .computed = 2, .shared = true};
-  // Behind a chunk of 5 tokens: its rows see that too.
-  TextRun tail{.position = 7, .tokens = {3, 4}, .kv = KvRun(layout), .computed = 0, .shared = true};
-  sequence.parts.emplace_back(header);
-  sequence.parts.emplace_back(tail);
-  EXPECT_DOUBLE_EQ(pending_flops(c, sequence),
-                   2 * (kKv + kRest) + 2 * kKv + kRest + kHead + (8 + 9) * kPair + 9 * kPair);
+  sequence.parts.emplace_back(run(0, 2));
+  sequence.parts.emplace_back(run(7, 0));
+  EXPECT_DOUBLE_EQ(flops_of(c, sequence),
+                   2 * (kKv + kRest) + 2 * kKv + kRest + kHead + (3 + 4) * kPair + 4 * kPair);
   std::get<TextRun>(sequence.parts[0]).computed = 0;
-  EXPECT_DOUBLE_EQ(pending_flops(c, sequence), 4 * (kKv + kRest) + 4 * kKv + kRest + kHead +
-                                                   (1 + 2 + 8 + 9) * kPair + 9 * kPair);
+  EXPECT_DOUBLE_EQ(flops_of(c, sequence), 4 * (kKv + kRest) + 4 * kKv + kRest + kHead +
+                                              (1 + 2 + 3 + 4) * kPair + 4 * kPair);
 }
 
 }  // namespace

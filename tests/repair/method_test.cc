@@ -52,13 +52,12 @@ TEST(MethodTest, Auto) {
 }
 
 TEST(MethodTest, UnknownNamesListTheKnownOnes) {
-  for (const char* text :
-       {"", "Reuse", "reuse ", "relaxkv:0.15", "relaxkv:0.05..0.3/6", "epic:16"}) {
+  for (const char* text : {"", "Reuse", "reuse ", "lazy:0.15", "lazy:0.05..0.3/6", "legolink:16"}) {
     const std::string message = refusal(text);
     EXPECT_NE(message.find("is not a method"), std::string::npos) << message;
     EXPECT_NE(message.find("auto, full, prefix, block, reuse"), std::string::npos) << message;
   }
-  EXPECT_NE(refusal("relaxkv:0.05..0.3/6").find("'relaxkv'"), std::string::npos);
+  EXPECT_NE(refusal("lazy:0.05..0.3/6").find("'lazy'"), std::string::npos);
 }
 
 TEST(MethodTest, NumbersWhereNoneIsTaken) {
@@ -67,6 +66,39 @@ TEST(MethodTest, NumbersWhereNoneIsTaken) {
   refusal("reuse:");
   refusal("block:0.1:inplace=1");
   refusal("block::inplace=1");
+}
+
+TEST(MethodTest, NumbersOfRepairs) {
+  EXPECT_EQ(parse_method("prophetkv:0.05", true)->number, 0.05);
+  EXPECT_EQ(parse_method("prophetkv", true)->number, 0.2) << "the default";
+  EXPECT_EQ(canonical("epic"), "epic:16:budget=off");
+  EXPECT_EQ(canonical("prophetkv:1e-1:spans=2"),
+            "prophetkv:0.1:context=causal:spans=2:softmax=all:budget=off");
+  EXPECT_EQ(canonical(canonical("weave").c_str()), canonical("weave"));
+  for (const char* text : {"prophetkv:1.01", "prophetkv:-0.1", "prophetkv:nan", "prophetkv:",
+                           "prophetkv:0.1x", "epic:1.5", "epic:-1", "relaxkv:0.05..0.3/6"})
+    EXPECT_NE(refusal(text).find("but takes"), std::string::npos) << text;
+  EXPECT_NE(refusal("epic:1.5").find("an integer"), std::string::npos);
+  EXPECT_NE(refusal("prophetkv:spans=2:0.1").find("behind the name"), std::string::npos);
+}
+
+TEST(MethodTest, ABudgetTakesTheNumbersPlace) {
+  const auto method = parse_method("relaxkv:budget=0.25", true);
+  ASSERT_TRUE(method);
+  EXPECT_FALSE(method->number);
+  EXPECT_EQ(method->value("budget"), 0.25);
+  EXPECT_EQ(parse_method("relaxkv:0.1", true)->value("budget"), std::nullopt);
+  EXPECT_EQ(canonical(method->canonical().c_str()), method->canonical());
+  EXPECT_NE(refusal("relaxkv:0.1:budget=0.25").find("not both"), std::string::npos);
+  EXPECT_NE(refusal("relaxkv:budget=2").find("but takes off|0.0..1.0"), std::string::npos);
+}
+
+TEST(MethodTest, OptionsThatAreRanges) {
+  EXPECT_EQ(parse_method("weave:spans=64", true)->integer("spans"), 64);
+  for (const char* text : {"weave:spans=65", "weave:spans=1.5", "weave:spans=-1",
+                           "weave:spans=", "weave:skip=1.5", "weave:skip=on", "weave:skip=0..1"})
+    refusal(text);
+  EXPECT_EQ(parse_method("weave:skip=0.50", true)->option("skip"), "0.5");
 }
 
 TEST(MethodTest, UnknownOptions) {

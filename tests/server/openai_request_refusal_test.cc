@@ -109,6 +109,12 @@ TEST(OpenAiRequestRefusal, Fields) {
       {R"("method": {"ratio": 0.1})", "method.name"},
       {R"("method": {"name": "relaxkv", "ratio": "0.1"})", "method.ratio"},
       {R"("method": {"name": "relaxkv", "context": "a:b"})", "method.context"},
+      {R"("method": {"name": "plan", "targets": [1]})", "method.targets[0]"},
+      {R"("method": {"name": "plan", "targets": [[1], [2, -1]]})", "method.targets[1][1]"},
+      {R"("method": {"name": "plan", "context": ["a"]})", "method.context[0]"},
+      {R"("method": {"name": "weave", "targets": [[1]]})", "method.targets"},
+      {R"("return": "scores")", "return"},
+      {R"("return": ["scores", "all"])", "return[1]"},
       {R"("method": {"name": 5.5, "ratio": true})", "method.ratio"},
       {R"("stream_options": {"include_usage": 1})", "stream_options.include_usage"},
       {R"("n": 0)", "n"},
@@ -184,8 +190,6 @@ TEST(OpenAiRequestRefusal, WhatIsNotSupportedSaysSo) {
       {R"("suffix": "end")", "suffix"},
       {R"("n": 2)", "n"},
       {R"("best_of": 3)", "best_of"},
-      {R"("return": ["scores"])", "return"},
-      {R"("method": {"name": "plan", "targets": [[1]]})", "method.targets"},
       {R"("documents": [{"chunk_id": "00ff", "text": "x"}])", "documents[0].chunk_id"},
   };
   for (const auto& [fields, param] : cases) {

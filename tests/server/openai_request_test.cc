@@ -127,6 +127,25 @@ TEST(OpenAiRequest, MethodAsStringAndAsObject) {
   EXPECT_EQ(parsed(R"("method": {"name": "reuse"})").method, "reuse");
 }
 
+TEST(OpenAiRequest, PlanHasTargetsALayer) {
+  const Request plan = parsed(
+      R"("method": {"name": "plan", "targets": [[0, 3], [], [3]], "context": [1, 2], "header": 0})");
+  EXPECT_EQ(plan.method, "plan:context=list:header=0");
+  ASSERT_TRUE(plan.targets);
+  EXPECT_EQ(plan.targets->layers, (std::vector<std::vector<int32_t>>{{0, 3}, {}, {3}}));
+  EXPECT_EQ(plan.targets->context, (std::vector<int32_t>{1, 2}));
+  EXPECT_EQ(parsed(R"("method": {"name": "plan", "context": "union"})").method,
+            "plan:context=union");
+  EXPECT_FALSE(parsed(R"("method": "plan")").targets);
+}
+
+TEST(OpenAiRequest, WhatToReturn) {
+  EXPECT_FALSE(parsed(R"("return": [])").return_scores);
+  const Request both = parsed(R"("return": ["targets", "scores"])");
+  EXPECT_TRUE(both.return_scores && both.return_targets);
+  EXPECT_FALSE(parsed(R"("return": ["targets"])").return_scores);
+}
+
 TEST(OpenAiRequest, LayoutAsNameAndAsObject) {
   EXPECT_EQ(std::get<std::string>(parsed(R"("layout": "plain")").layout), "plain");
   const Layout layout =

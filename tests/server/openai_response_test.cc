@@ -53,6 +53,18 @@ TEST(RunObject, HasTheKeysOfTheInterface) {
   EXPECT_EQ(keys_of(own.at("kv_bytes")), (Keys{"chunks", "private", "overlay"}));
 }
 
+TEST(RunObject, ScoresAndTargetsWhereAskedFor) {
+  Answer answer = sample_answer();
+  answer.token_chunks = {0, 0, 1};
+  answer.scores = {0.5f, 0.25f, 0, 0, 0.125f, 0.5f};
+  answer.targets = {{0, 2}, {2}};
+  const json::value object = run_object(answer, {});
+  const json::value& own = object.at("looseleaf");
+  EXPECT_EQ(write_json(own.at("token_chunks")), "[0,0,1]");
+  EXPECT_EQ(write_json(own.at("scores")), "[[0.5,0.25,0],[0,0.125,0.5]]");
+  EXPECT_EQ(write_json(own.at("targets")), "[[0,2],[2]]");
+}
+
 TEST(RunObject, Values) {
   ResponseOptions options;
   options.return_token_ids = options.logprobs = true;

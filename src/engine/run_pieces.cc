@@ -1,0 +1,54 @@
+#include "engine/run_pieces.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace looseleaf {
+namespace {
+
+// The order of sort_rows(), as indices.
+std::vector<size_t> by_depth(std::span<const PassRow> rows) {
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return rows[a].depth > rows[b].depth; });
+  return order;
+}
+
+}  // namespace
+
+Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits, const PassIo& io,
+                     size_t piece_rows) {
+  const auto hidden = static_cast<size_t>(core.model->config.hidden);
+  const auto vocab = static_cast<size_t>(core.model->config.vocab);
+  Pass pass = all;
+  std::vector<float> hidden_in;  // [rows, hidden]
+  for (size_t first = 0; first < all.rows.size(); first += piece_rows) {
+    const auto rows =
+        std::span(all.rows).subspan(first, std::min(piece_rows, all.rows.size() - first));
+    pass.rows.clear();
+    PassIo piece = io;
+    hidden_in.resize(io.hidden_in != nullptr ? rows.size() * hidden : 0);
+    for (const size_t r : by_depth(rows)) {
+      if (io.hidden_in != nullptr)
+        core.device->copy(
+            reinterpret_cast<std::byte*>(hidden_in.data() + pass.rows.size() * hidden),
+            reinterpret_cast<const std::byte*>(io.hidden_in + (first + r) * hidden),
+            hidden * sizeof(float));
+      pass.rows.push_back(rows[r]);
+    }
+    piece.hidden_in = hidden_in.data();
+    if (io.hidden_out != nullptr) piece.hidden_out = io.hidden_out + first * hidden;
+    pass.outputs = 0;
+    if (all.outputs > 0)
+      pass.outputs = static_cast<int>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
+        return row.depth >= core.model->config.layers;
+      }));
+    const size_t out = static_cast<size_t>(pass.outputs) * vocab;
+    LL_RETURN_IF_ERROR(core.forward.run(pass, logits.first(out), piece));
+    logits = logits.subspan(out);
+  }
+  return {};
+}
+
+}  // namespace looseleaf

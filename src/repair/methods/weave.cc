@@ -1,0 +1,67 @@
+// RelaxKV's anchors and nesting with another context: a target reads all of its own document, which
+// its state was built from, and of the others only what some layer's question looks at.
+#include <algorithm>
+
+#include "repair/context_option.h"
+#include "repair/method.h"
+#include "repair/select.h"
+
+namespace looseleaf {
+namespace {
+
+constexpr MethodOption kOptions[] = {
+    context_option("own+union"),
+    {"spans", "0", "0..64", "average the scores over so many tokens on both sides first"},
+    {"layers", "all", "all|upper", "which layers choose anchors: all, or the upper half"},
+    {"nested", "1", "0|1", "each target down to the deepest layer that wants it, or all the way"},
+    {"softmax", "all", "all|documents", "scores are shares of all attention, or of the documents'"},
+    {"skip", "off", "off|0.0..1.0",
+     "repair nothing where one document has at least this share of the documents' attention"},
+    kBudgetOption,
+};
+
+// The largest share that a single document has of the question's attention to documents, over the
+// upper half of the layers, where attention is about content.
+double largest_share(const RepairInput& input) {
+  const PromptShape& shape = input.shape;
+  std::vector<double> mass(static_cast<size_t>(shape.chunks.empty() ? 1 : shape.chunks.back() + 1));
+  double all = 0;
+  for (int layer = shape.layers / 2; layer < shape.layers; ++layer) {
+    const auto scores = input.layer_scores(layer);
+    for (size_t i = 0; i < scores.size(); ++i) {
+      mass[static_cast<size_t>(shape.chunks[i])] += scores[i];
+      all += scores[i];
+    }
+  }
+  return all > 0 ? *std::max_element(mass.begin(), mass.end()) / all : 1;
+}
+
+RepairPlan plan(const Method& method, const RepairInput& input, double ratio) {
+  const PromptShape& shape = input.shape;
+  RepairPlan plan;
+  plan.context = context_of(method, shape);
+  const auto skip = method.value("skip");
+  if (skip && largest_share(input) >= *skip) ratio = 0;
+  const int first = method.option("layers") == "upper" ? shape.layers / 2 : 0;
+  const auto anchors = anchors_by_layer(input, ratio, method.integer("spans"), first);
+  plan.depths = closure(anchors, shape.tokens(), method.flag("nested"));
+  return plan;
+}
+
+}  // namespace
+
+extern const MethodInfo kWeave;
+const MethodInfo kWeave = {
+    .name = "weave",
+    .summary =
+        "reuse, and each layer's most attended tokens recomputed, nested by depth, over "
+        "their own document and the other documents' chosen tokens",
+    .citation = "docs/repair.md; anchors and nesting: RelaxKV, 2609.33503",
+    .storage = DocumentStorage::kShared,
+    .options = kOptions,
+    .number = {.name = "ratio", .default_value = 0.05},
+    .evidence = Evidence::kScores,
+    .plan = plan,
+};
+
+}  // namespace looseleaf
