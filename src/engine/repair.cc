@@ -55,8 +55,7 @@ class Repair {
     LL_ASSIGN(const RepairPlan plan, choose());
     result_.depths = plan.depths;
     if (plan.empty()) {
-      if (!logits_.empty())
-        sequence_.tail().computed = static_cast<int>(sequence_.tail().tokens.size());
+      if (answered_) sequence_.tail().computed = static_cast<int>(sequence_.tail().tokens.size());
       return std::move(result_);
     }
     LL_RETURN_IF_ERROR(recompute(plan));
@@ -79,11 +78,12 @@ class Repair {
   Status gather_evidence(bool repairs) {
     if (scores()) {
       // Where a method may find nothing to do, the same pass answers the question.
-      if (!repairs || !request_.method.value("skip")) logits_ = {};
+      answered_ = repairs && request_.method.value("skip").has_value();
       const auto softmax = request_.method.options.find("softmax");
       const bool documents =
           softmax != request_.method.options.end() && softmax->second == "documents";
-      LL_ASSIGN(result_.scores, score_documents(core_, sequence_, documents, logits_));
+      LL_ASSIGN(result_.scores, score_documents(core_, sequence_, documents,
+                                                answered_ ? logits_ : std::span<float>()));
     }
     if (request_.method.info->evidence == Evidence::kDeviation && repairs) {
       LL_ASSIGN(FirstLayers first, run_first_layers(core_, sequence_, shape()));
@@ -175,7 +175,8 @@ class Repair {
   EngineCore& core_;
   Sequence& sequence_;
   const RepairRequest& request_;
-  std::span<float> logits_;  // empty: the question is computed later in any case
+  std::span<float> logits_;
+  bool answered_ = false;  // scoring left the logits of an unrepaired prompt
   std::optional<FirstLayers> first_layers_;
   double spent_ = 0;  // operations before the choice
   RepairResult result_;
