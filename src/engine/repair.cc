@@ -127,7 +127,8 @@ class Repair {
   double cost(const RepairPlan& plan) {
     const ModelConfig& config = core_.model->config;
     sequence_.overlay.emplace(core_.private_layout, shape(), plan, chunk_tokens(sequence_));
-    Pass repair = RepairPass(sequence_, shape(), plan, first_layers_ ? 1 : 0).pass();
+    const RepairPass owner(sequence_, shape(), plan, first_layers_ ? 1 : 0);
+    Pass repair = owner.pass();
     repair.sort_rows();
     Pass question = pending_text(sequence_, sequence_.parts.size(), config.layers);
     std::erase_if(question.rows,

@@ -16,9 +16,12 @@ class RepairPass {
   RepairPass(const Sequence& sequence, const PromptShape& shape, const RepairPlan& plan,
              int first_layer);
 
+  RepairPass(const RepairPass&) = delete;
+
   // Memory for the gathered context, of one layer. Errors: kUnavailable.
   Status allocate(Device& device);
 
+  // Points into this object.
   const Pass& pass() const { return pass_; }
   // CacheBlend's released mask lets rows see later ones: they run as one piece.
   size_t piece_rows() const;

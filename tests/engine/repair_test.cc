@@ -153,7 +153,8 @@ TEST(Repair, FormulaOfAPassIsWhatItCounts) {
     const Method method = value_of(parse_method(name, true));
     const RepairPlan plan =
         method.info->plan(method, {r.result.shape, r.result.scores, {}}, *method.number);
-    Pass pass = RepairPass(r.sequence, r.result.shape, plan, 0).pass();
+    const RepairPass owner(r.sequence, r.result.shape, plan, 0);
+    Pass pass = owner.pass();
     pass.sort_rows();
     EXPECT_NEAR(pass_flops(core->model->config, pass), r.result.repair_flops, 1);
   }

@@ -93,7 +93,7 @@ def prompts(ids):
         "duplicates": ([("text", [1, *ids(2)]), x, y, x, text(5)], [1]),
         "text_between": ([("text", [1, *ids(3)]), doc(20), text(7), doc(35), text(4), doc(16), text(5)], [1]),
         "no_header": ([doc(30), doc(33), text(6)], []),
-        "long": ([("text", [1, *ids(5)]), doc(150), doc(97), doc(201), text(12)], [1]),
+        "long": ([("text", [1, *ids(5)]), doc(150), doc(201), doc(37), text(12)], [1]),
     }
 
 
