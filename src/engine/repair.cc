@@ -145,10 +145,12 @@ class Repair {
     LL_RETURN_IF_ERROR(sequence_.overlay->allocate(core_.pool));
     RepairPass repair(sequence_, shape(), plan, first_layers_ ? 1 : 0);
     LL_RETURN_IF_ERROR(repair.allocate(*core_.device));
-    std::vector<float> hidden;
-    if (first_layers_) hidden = take_first_layers(repair.pass());
+    DeviceMemory hidden;
+    if (first_layers_) {
+      LL_ASSIGN(hidden, take_first_layers(repair.pass()));
+    }
     LL_RETURN_IF_ERROR(run_in_pieces(core_, repair.pass(), {},
-                                     {.hidden_in = first_layers_ ? hidden.data() : nullptr},
+                                     {.hidden_in = reinterpret_cast<const float*>(hidden.get())},
                                      repair.piece_rows()));
     for (size_t part = 0; part + 1 < sequence_.parts.size(); ++part)
       if (auto* run = std::get_if<TextRun>(&sequence_.parts[part]))
@@ -157,18 +159,19 @@ class Repair {
   }
 
   // Layer 1's keys and values go to the overlay; gives the rows' hidden states.
-  std::vector<float> take_first_layers(const Pass& pass) {
+  Expected<DeviceMemory> take_first_layers(const Pass& pass) {
     const Overlay& overlay = *sequence_.overlay;
     std::vector<KvSlot> slots;
     for (int32_t e = 0; e < overlay.count(); ++e) slots.push_back(overlay.slot(e));
     const Segment source = first_layers_->kv.segment(0);
     const RopeConfig& rope = core_.model->config.rope;
     core_.device->gather({1, rope.dims, rope.pairs, &source, overlay.tokens(), slots});
-    const auto width = static_cast<size_t>(core_.model->config.hidden);
-    std::vector<float> hidden(pass.rows.size() * width);
+    const auto bytes = static_cast<size_t>(core_.model->config.hidden) * sizeof(float);
+    LL_ASSIGN(DeviceMemory hidden, core_.device->allocate((pass.rows.size() + 1) * bytes));
     for (size_t r = 0; r < pass.rows.size(); ++r) {
       const auto from = static_cast<size_t>(pass.rows[r].position - first_layers_->start);
-      std::copy_n(first_layers_->hidden.data() + from * width, width, hidden.data() + r * width);
+      core_.device->copy(hidden.get() + r * bytes, first_layers_->hidden.get() + from * bytes,
+                         bytes);
     }
     return hidden;
   }

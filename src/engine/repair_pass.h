@@ -40,7 +40,7 @@ class RepairPass {
   KvLayout gathered_layout_;  // one layer
   std::vector<int32_t> gathered_counts_, gathered_positions_;
   std::vector<std::byte*> gathered_pages_;
-  DeviceMemory gathered_memory_{nullptr, [](std::byte*) {}};
+  DeviceMemory gathered_memory_;
 };
 
 }  // namespace looseleaf

@@ -22,22 +22,24 @@ Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits,
   const auto hidden = static_cast<size_t>(core.model->config.hidden);
   const auto vocab = static_cast<size_t>(core.model->config.vocab);
   Pass pass = all;
-  std::vector<float> hidden_in;  // [rows, hidden]
+  DeviceMemory hidden_in;  // [rows of a piece, hidden]
+  if (io.hidden_in != nullptr) {
+    const size_t rows = std::min(piece_rows, all.rows.size());
+    LL_ASSIGN(hidden_in, core.device->allocate(rows * hidden * sizeof(float)));
+  }
   for (size_t first = 0; first < all.rows.size(); first += piece_rows) {
     const auto rows =
         std::span(all.rows).subspan(first, std::min(piece_rows, all.rows.size() - first));
     pass.rows.clear();
     PassIo piece = io;
-    hidden_in.resize(io.hidden_in != nullptr ? rows.size() * hidden : 0);
     for (const size_t r : by_depth(rows)) {
       if (io.hidden_in != nullptr)
-        core.device->copy(
-            reinterpret_cast<std::byte*>(hidden_in.data() + pass.rows.size() * hidden),
-            reinterpret_cast<const std::byte*>(io.hidden_in + (first + r) * hidden),
-            hidden * sizeof(float));
+        core.device->copy(hidden_in.get() + pass.rows.size() * hidden * sizeof(float),
+                          reinterpret_cast<const std::byte*>(io.hidden_in + (first + r) * hidden),
+                          hidden * sizeof(float));
       pass.rows.push_back(rows[r]);
     }
-    piece.hidden_in = hidden_in.data();
+    piece.hidden_in = reinterpret_cast<const float*>(hidden_in.get());
     if (io.hidden_out != nullptr) piece.hidden_out = io.hidden_out + first * hidden;
     pass.outputs = 0;
     if (all.outputs > 0)

@@ -20,9 +20,14 @@ Expected<std::vector<float>> score_documents(EngineCore& core, Sequence& sequenc
   }
   pass.mass_places = place;
   pass.mass_of_documents = of_documents;
-  // The CPU device's memory is the host's.
   std::vector<float> mass(static_cast<size_t>(config.layers) * static_cast<size_t>(place));
-  LL_RETURN_IF_ERROR(run_in_pieces(core, pass, logits, {.mass = mass.data()}));
+  const size_t bytes = mass.size() * sizeof(float);
+  LL_ASSIGN(const DeviceMemory memory, core.device->allocate(bytes));
+  core.device->upload(memory.get(), mass.data(), bytes);
+  LL_RETURN_IF_ERROR(
+      run_in_pieces(core, pass, logits, {.mass = reinterpret_cast<float*>(memory.get())}));
+  core.device->download(mass.data(), memory.get(), bytes);
+  LL_RETURN_IF_ERROR(core.device->wait());
   const auto vectors = static_cast<float>(pass.rows.size()) * static_cast<float>(config.heads);
   for (float& m : mass) m /= vectors;
   return mass;
@@ -57,17 +62,24 @@ Expected<FirstLayers> run_first_layers(EngineCore& core, Sequence& sequence,
                            0, PassRow::kOwnPosition});
   }
   pass.groups.push_back({std::move(all), sequence.rope.get()});
-  out.hidden.resize(pass.rows.size() * static_cast<size_t>(config.hidden));
-  LL_RETURN_IF_ERROR(run_in_pieces(core, pass, {}, {.hidden_out = out.hidden.data()}));
+  LL_ASSIGN(out.hidden, core.device->allocate(pass.rows.size() *
+                                              static_cast<size_t>(config.hidden) * sizeof(float)));
+  LL_RETURN_IF_ERROR(
+      run_in_pieces(core, pass, {}, {.hidden_out = reinterpret_cast<float*>(out.hidden.get())}));
 
   out.deviation.resize(static_cast<size_t>(shape.tokens()));
+  const size_t bytes = out.deviation.size() * sizeof(float);
+  LL_ASSIGN(const DeviceMemory memory, core.device->allocate(bytes));
+  auto* deviation = reinterpret_cast<float*>(memory.get());
   const Segment fresh = out.kv.segment(0);
   int32_t first = 0;
   for (const size_t part : binding_parts(sequence)) {
     const Segment& stored = pass.segments[part];
-    core.device->value_deviation({1, &fresh, &stored, first, out.deviation.data() + first});
+    core.device->value_deviation({1, &fresh, &stored, first, deviation + first});
     first += stored.count;
   }
+  core.device->download(out.deviation.data(), deviation, bytes);
+  LL_RETURN_IF_ERROR(core.device->wait());
   return out;
 }
 

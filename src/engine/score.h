@@ -1,6 +1,7 @@
 // What a repair chooses from: passes over the unrepaired cache.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/sequence.h"
@@ -25,10 +26,10 @@ struct FirstLayers {
     layout->first_layer = 1;
   }
 
-  std::vector<float> deviation;  // [tokens] see RepairInput
-  std::vector<float>
-      hidden;         // [prompt tokens from `start` to the question, hidden] entering layer 1
-  int32_t start = 0;  // prompt position of the first document
+  std::vector<float> deviation;      // [tokens] see RepairInput
+  DeviceMemory hidden;               // [prompt tokens from start to the question, hidden] floats
+                                     // entering layer 1
+  int32_t start = 0;                 // prompt position of the first document
   std::unique_ptr<KvLayout> layout;  // of kv
   KvRun kv;                          // [tokens] layer 1 alone, keys at prompt positions
 };
