@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -169,6 +170,25 @@ struct Answer {
 // busy meanwhile: calling it from here would wait for itself.
 using OnText = std::function<bool(const std::string& piece)>;
 
+// Teacher forcing: what the model makes of a given continuation.
+struct Score {
+  Answer answer;                 // what ask() gives; no tokens where max_tokens is 0
+  std::vector<int32_t> tokens;   // the continuation
+  std::vector<double> logprobs;  // [tokens] natural logarithm of each one, given all before it
+};
+
+// logits: [vocab], before the softmax, for the continuation's token `index`.
+using OnLogits = std::function<void(size_t index, std::span<const float> logits)>;
+
+// A chunk's keys and values of one layer, as f32 whatever they are stored as.
+struct ChunkKv {
+  int tokens = 0, kv_heads = 0, head_dim = 0;
+  // [tokens, kv_heads, head_dim] rotated at the document's own positions, unless block:inplace=1
+  // has moved it
+  std::vector<float> keys;
+  std::vector<float> values;  // [tokens, kv_heads, head_dim]
+};
+
 // What an engine holds at the moment.
 struct CacheStats {
   int64_t limit_bytes = 0;
@@ -202,8 +222,23 @@ class LOOSELEAF_EXPORT Engine {
   // Errors: kInvalidArgument, kContextLength, kKvBudget, kUnsupported.
   Expected<Answer> ask(const Request& request, const OnText& on_text = {});
 
+  // Answers, then goes back to the prompt's end and says how likely each token of `continuation` is
+  // after it. Runs the steps of generation, one token at a time, so the numbers are those that
+  // ask() would have had on choosing these tokens. `max_tokens` may be 0: no answer is wanted. Text
+  // is tokenized alone, special-token text in it staying text. Errors: as ask(); kInvalidArgument
+  // (empty), kContextLength (it ends past the context).
+  Expected<Score> score(const Request& request, const TextOrTokens& continuation,
+                        const OnLogits& on_logits = {});
+
+  // The token ids of a text as data: special-token text in it stays text, and no BOS is added.
+  // Errors: kUnsupported (a model without a tokenizer), kInvalidArgument (not UTF-8).
+  Expected<std::vector<int32_t>> tokenize(const std::string& text) const;
+
   // Keeps a chunk from eviction, or no longer. Errors: kNotFound.
   Status pin(const std::string& chunk_id, bool pinned = true);
+
+  // Errors: kNotFound (no such chunk), kInvalidArgument (no such layer), kUnavailable.
+  Expected<ChunkKv> chunk_kv(const std::string& chunk_id, int layer) const;
 
   CacheStats cache_stats() const;
 

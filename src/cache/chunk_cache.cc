@@ -28,6 +28,12 @@ ChunkHandle ChunkCache::insert(std::shared_ptr<Chunk> chunk) {
   return entry.chunk;
 }
 
+ChunkHandle ChunkCache::find_id(const std::string& id) const {
+  for (const auto& [key, entry] : entries_)
+    if (to_hex(key) == id) return entry.chunk;
+  return nullptr;
+}
+
 bool ChunkCache::pin(const std::string& id, bool pinned) {
   for (auto& [key, entry] : entries_) {
     if (to_hex(key) != id) continue;

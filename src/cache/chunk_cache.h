@@ -26,6 +26,9 @@ class ChunkCache final : public Evictable {
   // Whether a chunk of this key was here and has been evicted (of the last 64K evicted).
   bool was_evicted(const ChunkKey& key) const { return evicted_.contains(key); }
 
+  // The chunk with this id, or null. Does not count as a use.
+  ChunkHandle find_id(const std::string& id) const;
+
   // A pinned chunk is never evicted. False: no such chunk.
   bool pin(const std::string& id, bool pinned);
   void clear();  // all that is neither held nor pinned

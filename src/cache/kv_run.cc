@@ -24,6 +24,13 @@ void KvRun::share(KvPageRef page, int tokens) {
   count_ += tokens;
 }
 
+void KvRun::truncate(int tokens) {
+  const auto pages = static_cast<size_t>(pages_for(tokens));
+  pages_.resize(pages);
+  data_.resize(pages);
+  count_ = tokens;
+}
+
 Segment KvRun::segment(int position) const {
   Segment segment;
   segment.layout = layout_;

@@ -21,6 +21,9 @@ class KvRun {
   // REQUIRES: count() is a multiple of kPageTokens.
   void share(KvPageRef page, int tokens);
 
+  // Gives up all but the first `tokens` places. REQUIRES: tokens <= count().
+  void truncate(int tokens);
+
   int count() const { return count_; }
   const KvLayout& layout() const { return *layout_; }
   const std::vector<KvPageRef>& pages() const { return pages_; }

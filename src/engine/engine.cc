@@ -8,6 +8,7 @@
 #include "engine/generate.h"
 #include "engine/load_weights.h"
 #include "engine/options.h"
+#include "engine/read_chunk.h"
 #include "engine/self_test.h"
 #include "looseleaf/looseleaf.h"
 
@@ -64,6 +65,25 @@ Expected<Answer> Engine::ask(const Request& request, const OnText& on_text) {
   const Stopwatch waiting;
   const std::lock_guard lock(impl_->mutex);
   return generate(impl_->core, request, on_text, waiting.ms());
+}
+
+Expected<Score> Engine::score(const Request& request, const TextOrTokens& continuation,
+                              const OnLogits& on_logits) {
+  const Stopwatch waiting;
+  const std::lock_guard lock(impl_->mutex);
+  return generate_and_score(impl_->core, request, continuation, on_logits, waiting.ms());
+}
+
+Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text) const {
+  const EngineCore& core = impl_->core;  // a tokenizer never changes: no lock
+  if (core.tokenizer) return core.tokenizer->encode(text);
+  return error(ErrorCode::kUnsupported, "this model has no tokenizer{}{}",
+               core.tokenizer_problem.empty() ? "" : ": ", core.tokenizer_problem);
+}
+
+Expected<ChunkKv> Engine::chunk_kv(const std::string& chunk_id, int layer) const {
+  const std::lock_guard lock(impl_->mutex);
+  return read_chunk_kv(impl_->core, chunk_id, layer);
 }
 
 Status Engine::pin(const std::string& chunk_id, bool pinned) {

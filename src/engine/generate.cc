@@ -100,7 +100,7 @@ class Generation {
     const int room = core_.options.context - sequence_.prompt_tokens;
     const int most = std::min(request_.max_tokens, room);
     answer.finish_reason = "length";
-    double first_token_ms = 0;
+    double first_token_ms = started.ms();
     for (int n = 0; n < most; ++n) {
       if (n > 0) {
         // The byte limit bounds an answer as the context does: what is generated so far stands.
@@ -124,6 +124,29 @@ class Generation {
     answer.ttft_ms = first_token_ms;
     if (answer.tokens.size() > 1)
       answer.tpot_ms = answer.timings.decode_ms / static_cast<double>(answer.tokens.size() - 1);
+    return {};
+  }
+
+  // What comes after the prompt, for force(). Called before decode().
+  void keep_first_logits() { first_logits_ = logits_; }
+
+  // Teacher forcing: goes back to the prompt's end and decodes `tokens`, whatever is likely.
+  Status force(std::span<const int32_t> tokens, const OnLogits& on_logits,
+               std::vector<double>& logprobs) {
+    TextRun& tail = sequence_.tail();
+    const int prompt = sequence_.prompt_tokens - tail.position;  // the tail's share of it
+    tail.tokens.resize(static_cast<size_t>(prompt));
+    tail.computed = prompt;
+    tail.kv.truncate(prompt);
+    logits_ = first_logits_;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (i > 0) {
+        LL_RETURN_IF_ERROR(append_token(core_, sequence_, tokens[i - 1]));
+        LL_RETURN_IF_ERROR(compute_text(core_, sequence_, logits_));
+      }
+      if (on_logits) on_logits(i, logits_);
+      logprobs.push_back(log_probability(logits_, tokens[i], 0).logprob);
+    }
     return {};
   }
 
@@ -169,8 +192,48 @@ class Generation {
   Sampler sampler_;
   AnswerText text_;
   Sequence sequence_;
-  std::vector<float> logits_;  // [vocab]
+  std::vector<float> logits_;        // [vocab]
+  std::vector<float> first_logits_;  // [vocab] after the prompt
 };
+
+// What is to be scored after the prompt, and where the result goes.
+struct Forced {
+  const TextOrTokens& continuation;
+  const OnLogits& on_logits;
+  std::vector<int32_t> tokens{};
+  std::vector<double> logprobs{};
+};
+
+Expected<std::vector<int32_t>> continuation_tokens(const EngineCore& core,
+                                                   const TextOrTokens& continuation) {
+  std::vector<int32_t> tokens;
+  if (const auto* ids = std::get_if<std::vector<int32_t>>(&continuation)) {
+    tokens = *ids;
+  } else {
+    if (!core.tokenizer)
+      return error(ErrorCode::kUnsupported,
+                   "a continuation as text needs a tokenizer; give token ids");
+    auto encoded = core.tokenizer->encode(std::get<std::string>(continuation));
+    if (!encoded) return field_error("continuation", "{}", encoded.error().message);
+    tokens = std::move(*encoded);
+  }
+  if (tokens.empty()) return field_error("continuation", "is empty");
+  for (const int32_t token : tokens)
+    if (token < 0 || token >= core.model->config.vocab)
+      return field_error("continuation", "token id {} is outside the vocabulary of {}", token,
+                         core.model->config.vocab);
+  return tokens;
+}
+
+Status check_continuation(const EngineCore& core, const Prompt& prompt,
+                          const std::vector<int32_t>& tokens) {
+  const size_t sum = static_cast<size_t>(prompt.tokens()) + tokens.size();
+  if (sum <= static_cast<size_t>(core.options.context)) return {};
+  return error(ErrorCode::kContextLength,
+               "prompt and continuation have {} tokens, more than the context of {}; leave out "
+               "documents or raise --ctx",
+               sum, core.options.context);
+}
 
 std::vector<int32_t> all_tokens(const Prompt& prompt) {
   std::vector<int32_t> tokens;
@@ -179,12 +242,12 @@ std::vector<int32_t> all_tokens(const Prompt& prompt) {
   return tokens;
 }
 
-}  // namespace
-
-Expected<Answer> generate(EngineCore& core, const Request& request, const OnText& on_text,
-                          double queue_ms) {
+Expected<Answer> answer_request(EngineCore& core, const Request& request, const OnText& on_text,
+                                double queue_ms, Forced* forced) {
   const Stopwatch started;
-  if (request.max_tokens < 1) return field_error("max_tokens", "{} is below 1", request.max_tokens);
+  const int least = forced != nullptr ? 0 : 1;
+  if (request.max_tokens < least)
+    return field_error("max_tokens", "{} is below {}", request.max_tokens, least);
   if (request.logprobs > core.model->config.vocab)
     return field_error("logprobs", "{} is more than the vocabulary", request.logprobs);
   LL_ASSIGN(const Prompt prompt, build_prompt(prompt_context(core), request));
@@ -196,6 +259,10 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
             resolve_sampling(request.sampling, core.model->generation, core.model->config.vocab));
   LL_ASSIGN(AnswerText text, AnswerText::create(core.tokenizer.get(), request, on_text));
   LL_RETURN_IF_ERROR(check_context(core, prompt));
+  if (forced != nullptr) {
+    LL_ASSIGN(forced->tokens, continuation_tokens(core, forced->continuation));
+    LL_RETURN_IF_ERROR(check_continuation(core, prompt, forced->tokens));
+  }
 
   Answer answer;
   answer.prompt_tokens = all_tokens(prompt);
@@ -213,12 +280,33 @@ Expected<Answer> generate(EngineCore& core, const Request& request, const OnText
   Generation generation(core, request, Sampler(std::move(params), answer.prompt_tokens),
                         std::move(text), std::move(*sequence));
   Status status = generation.prefill(method, answer);
+  if (status && forced != nullptr) generation.keep_first_logits();
   if (status) status = generation.decode(started, answer);
   if (!status) return as_kv_budget(std::move(status).error());
   answer.ttft_ms += queue_ms;
   answer.kv_bytes = generation.sequence().kv_bytes();
+  if (forced != nullptr) {
+    status = generation.force(forced->tokens, forced->on_logits, forced->logprobs);
+    if (!status) return as_kv_budget(std::move(status).error());
+  }
+  // Last: published pages are others' to read, and going back would write them again.
   publish(core, generation.sequence());
   return answer;
+}
+
+}  // namespace
+
+Expected<Answer> generate(EngineCore& core, const Request& request, const OnText& on_text,
+                          double queue_ms) {
+  return answer_request(core, request, on_text, queue_ms, nullptr);
+}
+
+Expected<Score> generate_and_score(EngineCore& core, const Request& request,
+                                   const TextOrTokens& continuation, const OnLogits& on_logits,
+                                   double queue_ms) {
+  Forced forced{.continuation = continuation, .on_logits = on_logits};
+  LL_ASSIGN(Answer answer, answer_request(core, request, {}, queue_ms, &forced));
+  return Score{std::move(answer), std::move(forced.tokens), std::move(forced.logprobs)};
 }
 
 Expected<std::string> prefill_document(EngineCore& core, const Document& document,

@@ -14,6 +14,11 @@ namespace looseleaf {
 Expected<Answer> generate(EngineCore& core, const Request& request, const OnText& on_text,
                           double queue_ms);
 
+// The same, then the log-probabilities of `continuation` after the prompt: see Engine::score.
+Expected<Score> generate_and_score(EngineCore& core, const Request& request,
+                                   const TextOrTokens& continuation, const OnLogits& on_logits,
+                                   double queue_ms);
+
 // Computes a document's chunk where it is not there yet. Returns the chunk's id.
 // Errors: kInvalidArgument, kContextLength, kKvBudget, kUnsupported.
 Expected<std::string> prefill_document(EngineCore& core, const Document& document,
