@@ -5,9 +5,9 @@ set -euo pipefail
 
 . /etc/os-release
 
-packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip python3-pytest python3-jinja2 zstd
-          libdnnl-dev libhwy-dev libcli11-dev libfmt-dev libpcre2-dev libxxhash-dev libssl-dev libexpected-dev
-          libutf8proc-dev libgtest-dev libzip-dev)
+packages=(g++ make cmake ninja-build ccache pkg-config git python3 python3-pip python3-pytest python3-jinja2
+          python3-numpy zstd libdnnl-dev libhwy-dev libcli11-dev libfmt-dev libpcre2-dev libxxhash-dev libssl-dev
+          libexpected-dev libutf8proc-dev libgtest-dev libzip-dev librsvg2-bin)
 case "${ID:-} ${VERSION_ID:-}" in
   "debian 12")
     packages+=(libboost1.81-dev libboost-json1.81-dev) ;;  # the unversioned packages are 1.74, without JSON

@@ -12,6 +12,8 @@ struct Command {
 };
 
 Command add_run(CLI::App& root);
+Command add_eval(CLI::App& root);
+Command add_plot(CLI::App& root);
 Command add_inspect(CLI::App& root);
 Command add_methods(CLI::App& root);
 Command add_bench(CLI::App& root);

@@ -80,8 +80,8 @@ int parse_and_run(int argc, char** argv) {
   root.footer("looseleaf COMMAND --help says more about a command.");
   root.formatter(std::make_shared<HelpFormatter>());
   Settings settings;
-  const std::vector<Command> commands = {add_run(root), add_bench(root), add_inspect(root),
-                                         add_methods(root)};
+  const std::vector<Command> commands = {add_run(root),  add_eval(root),    add_bench(root),
+                                         add_plot(root), add_inspect(root), add_methods(root)};
   for (const Command& command : commands) add_settings_flags(*command.app, settings);
 
   const auto chosen = [&] {
