@@ -1,8 +1,9 @@
 /* Looseleaf as a C ABI: JSON in, JSON out, arrays by pointer. What the Python package stands on.
  *
  * A call that fails returns NULL (or -1) and sets *error to {"error": {"message", "type", "param",
- * "code"}}; `error` may be NULL. Texts are UTF-8, and those that a call returns belong to the caller,
- * who gives them to looseleaf_free. An engine may be used from several threads, which take turns. */
+ * "code"}}; `error` may be NULL. Texts are UTF-8, and those that a call returns belong to the
+ * caller, who gives them to looseleaf_free. An engine may be used from several threads, which take
+ * turns. */
 #ifndef LOOSELEAF_LOOSELEAF_C_H_
 #define LOOSELEAF_LOOSELEAF_C_H_
 
@@ -24,13 +25,13 @@ LOOSELEAF_C_EXPORT looseleaf_engine* looseleaf_open(const char* model, const cha
                                                     char** error);
 LOOSELEAF_C_EXPORT void looseleaf_close(looseleaf_engine* engine); /* NULL does nothing */
 
-/* body: one of /v1/chat/completions or /v1/completions, with Looseleaf's own fields, or with `question`.
- * Greedy unless it says otherwise. Gives the object of `looseleaf run --json`; with "echo_tokens": true
- * also the prompt's token ids. */
+/* body: one of /v1/chat/completions or /v1/completions, with Looseleaf's own fields, or with
+ * `question`. Greedy unless it says otherwise. Gives the object of `looseleaf run --json`; with
+ * "return_token_ids": true also the prompt's token ids. */
 LOOSELEAF_C_EXPORT char* looseleaf_ask(looseleaf_engine* engine, const char* body, char** error);
 
-/* The log-probabilities of `continuation` (JSON: a text, or a list of token ids) after the prompt of
- * `body`, whose max_tokens means nothing here: {"tokens": [int], "logprobs": [number],
+/* The log-probabilities of `continuation` (JSON: a text, or a list of token ids) after the prompt
+ * of `body`, whose max_tokens means nothing here: {"tokens": [int], "logprobs": [number],
  * "prompt_tokens_ids": [int], "looseleaf": as looseleaf_ask}. */
 LOOSELEAF_C_EXPORT char* looseleaf_score(looseleaf_engine* engine, const char* body,
                                          const char* continuation, char** error);
@@ -48,14 +49,16 @@ LOOSELEAF_C_EXPORT int looseleaf_chunk_kv(looseleaf_engine* engine, const char* 
                                           size_t capacity, char** error);
 
 /* {"tokens": [int]}, special-token text staying text. */
-LOOSELEAF_C_EXPORT char* looseleaf_tokenize(looseleaf_engine* engine, const char* text, char** error);
+LOOSELEAF_C_EXPORT char* looseleaf_tokenize(looseleaf_engine* engine, const char* text,
+                                            char** error);
 
-LOOSELEAF_C_EXPORT char* looseleaf_describe(looseleaf_engine* engine); /* `looseleaf inspect --json` */
+LOOSELEAF_C_EXPORT char* looseleaf_describe(
+    looseleaf_engine* engine); /* `looseleaf inspect --json` */
 LOOSELEAF_C_EXPORT char* looseleaf_cache_stats(looseleaf_engine* engine);
 LOOSELEAF_C_EXPORT void looseleaf_clear_cache(looseleaf_engine* engine);
-LOOSELEAF_C_EXPORT char* looseleaf_methods(void);      /* `looseleaf methods --json` */
+LOOSELEAF_C_EXPORT char* looseleaf_methods(void);       /* `looseleaf methods --json` */
 LOOSELEAF_C_EXPORT const char* looseleaf_version(void); /* not to be freed */
-LOOSELEAF_C_EXPORT void looseleaf_free(char* text);    /* NULL does nothing */
+LOOSELEAF_C_EXPORT void looseleaf_free(char* text);     /* NULL does nothing */
 
 #ifdef __cplusplus
 }

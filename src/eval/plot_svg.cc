@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kPanelWidth = 440, kPanelHeight = 320;
 constexpr double kLeft = 72, kRight = 16, kTop = 34, kBottom = 52;  // around a panel's data
-constexpr double kLegendLine = 20, kLegendColumn = 220;
+constexpr double kLegendLine = 20;
+constexpr double kLegendLead = 48, kLegendCharacter = 7.6;  // of an entry: marker and air, a letter
 
 // Okabe and Ito's palette, told apart with every kind of colour vision; black is for `full`.
 constexpr std::string_view kColors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -176,8 +177,11 @@ std::string plot_svg(const std::vector<PlotPoint>& points, const PlotAxes& axes)
   const Styles styles = styles_of(series);
   const auto columns = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(tasks.size()))));
   const size_t rows = (tasks.size() + columns - 1) / columns;
-  const double width = std::max(kPanelWidth * static_cast<double>(columns), 2 * kLegendColumn);
-  const auto per_line = static_cast<size_t>(width / kLegendColumn);
+  // Canonical names can be long: the longest makes the legend's columns, or the picture itself.
+  const size_t longest = std::ranges::max(series, {}, &std::string::size).size();
+  const double entry = kLegendLead + kLegendCharacter * static_cast<double>(longest);
+  const double width = std::max(kPanelWidth * static_cast<double>(columns), entry);
+  const auto per_line = static_cast<size_t>(width / entry);
   const size_t legend_lines = (series.size() + per_line - 1) / per_line;
   const double plots = kPanelHeight * static_cast<double>(rows);
   const double height = plots + kLegendLine * static_cast<double>(legend_lines) + 14;
@@ -196,7 +200,7 @@ std::string plot_svg(const std::vector<PlotPoint>& points, const PlotAxes& axes)
                kPanelHeight * static_cast<double>(i / columns));
   }
   for (size_t i = 0; i < series.size(); ++i) {
-    const double x = 24 + kLegendColumn * static_cast<double>(i % per_line);
+    const double x = 24 + entry * static_cast<double>(i % per_line);
     const double y = plots + 14 + kLegendLine * static_cast<double>(i / per_line);
     const Style& style = styles.at(series[i]);
     writer.line(x - 12, y, x + 12, y, fmt::format("stroke=\"{}\"", style.color));
