@@ -78,7 +78,7 @@ def test_errors(engine):
     with pytest.raises(looseleaf.LooseleafError) as refused:
         engine.ask("Why?", [""])
     assert refused.value.param == "documents[0]"
-    with pytest.raises(looseleaf.LooseleafError, match="no such"):
+    with pytest.raises(looseleaf.LooseleafError, match="/no/such.gguf"):
         looseleaf.Engine("/no/such.gguf")
     with pytest.raises(looseleaf.LooseleafError, match="treads"):
         looseleaf.Engine(MODELS / "llama_f32.gguf", treads=1)
