@@ -7,12 +7,12 @@
 #include <new>
 #include <optional>
 
+#include "base/json_parse.h"
+#include "base/json_text.h"
 #include "capi/options_json.h"
 #include "looseleaf/looseleaf.h"
 #include "looseleaf/looseleaf_c.h"
 #include "server/document_json.h"
-#include "server/json_parse.h"
-#include "server/json_text.h"
 #include "server/layout_json.h"
 #include "server/openai_request.h"
 #include "server/openai_response.h"

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "server/json_parse.h"
-#include "server/json_reader.h"
+#include "base/json_parse.h"
+#include "base/json_reader.h"
 
 namespace looseleaf {
 

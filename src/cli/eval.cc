@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/eval_flags.h"
@@ -13,7 +14,6 @@
 #include "eval/check.h"
 #include "eval/plot_files.h"
 #include "eval/report.h"
-#include "server/json_text.h"
 
 namespace looseleaf {
 namespace {

@@ -1,13 +1,13 @@
 // looseleaf plot: draws what eval measured.
 #include <memory>
 
+#include "base/json_parse.h"
 #include "cli/command.h"
 #include "cli/eval_flags.h"
 #include "cli/flag.h"
 #include "cli/output.h"
 #include "cli/read_file.h"
 #include "eval/plot_files.h"
-#include "server/json_parse.h"
 
 namespace looseleaf {
 namespace {

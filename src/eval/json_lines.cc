@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "server/json_parse.h"
+#include "base/json_parse.h"
 
 namespace looseleaf {
 namespace {

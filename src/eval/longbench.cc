@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/json_reader.h"
 #include "eval/data.h"
 #include "eval/longbench_prompts.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 namespace {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <set>
 
+#include "base/json_reader.h"
 #include "eval/report.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 namespace {

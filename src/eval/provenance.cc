@@ -4,9 +4,9 @@
 
 #include <chrono>
 
+#include "base/json_parse.h"
+#include "base/json_reader.h"
 #include "commit.h"
-#include "server/json_parse.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 namespace {

@@ -1,8 +1,8 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json_reader.h"
 #include "eval/data.h"
-#include "server/json_reader.h"
 
 namespace looseleaf {
 namespace {

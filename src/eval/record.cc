@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "server/json_reader.h"
+#include "base/json_reader.h"
 
 namespace looseleaf {
 namespace {

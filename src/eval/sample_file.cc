@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "server/json_parse.h"
-#include "server/json_text.h"
+#include "base/json_parse.h"
+#include "base/json_text.h"
 
 namespace looseleaf {
 namespace {
