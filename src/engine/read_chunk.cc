@@ -1,6 +1,5 @@
 #include "engine/read_chunk.h"
 
-#include <cstring>
 #include <numeric>
 
 namespace looseleaf {
@@ -25,7 +24,10 @@ Expected<ChunkKv> read_chunk_kv(EngineCore& core, const std::string& chunk_id, i
   for (int i = 0; i < tokens; ++i) slots.push_back(copy.slot(i));
   core.device->gather({.layer = layer, .source = &source, .tokens = all, .slots = slots});
 
-  ChunkKv kv{.tokens = tokens, .kv_heads = config.kv_heads, .head_dim = config.head_dim};
+  ChunkKv kv;
+  kv.tokens = tokens;
+  kv.kv_heads = config.kv_heads;
+  kv.head_dim = config.head_dim;
   const auto row = static_cast<size_t>(config.head_dim);
   kv.keys.resize(static_cast<size_t>(tokens) * static_cast<size_t>(config.kv_heads) * row);
   kv.values.resize(kv.keys.size());
@@ -33,11 +35,12 @@ Expected<ChunkKv> read_chunk_kv(EngineCore& core, const std::string& chunk_id, i
   for (const KvSlot& slot : slots)
     for (int head = 0; head < config.kv_heads; ++head, at += row) {
       const size_t within = static_cast<size_t>(slot.slot) * row * sizeof(float);
-      std::memcpy(&kv.keys[at], slot.page + layout.key_offset(layer, head) + within,
-                  row * sizeof(float));
-      std::memcpy(&kv.values[at], slot.page + layout.value_offset(layer, head) + within,
-                  row * sizeof(float));
+      core.device->download(&kv.keys[at], slot.page + layout.key_offset(layer, head) + within,
+                            row * sizeof(float));
+      core.device->download(&kv.values[at], slot.page + layout.value_offset(layer, head) + within,
+                            row * sizeof(float));
     }
+  LL_RETURN_IF_ERROR(core.device->wait());
   return kv;
 }
 
