@@ -8,7 +8,6 @@
 #include "base/stopwatch.h"
 #include "cli/bench_engine.h"
 #include "engine/chunk_prefill.h"
-#include "engine/flops.h"
 #include "engine/sequence.h"
 
 namespace looseleaf {
@@ -44,14 +43,15 @@ class DocumentBench {
     for (int r = -1; r < plan_.repetitions; ++r)
       for (const bool turn : {true, false}) {
         LL_ASSIGN(Sequence sequence, prompt(turn));
-        flops = pending_flops(core_.model->config, sequence);
         const auto bytes =
             static_cast<double>(pass_weight_bytes(*core_.model)) + kv_bytes(sequence);
-        floor_ms =
-            1000 * std::max(bytes / ceilings_.read_gbps, flops / ceilings_.matrix_gflops) / 1e9;
+        const double before = core_.forward.operations();
         const Stopwatch watch;
         LL_RETURN_IF_ERROR(compute_text(core_, sequence, logits_));
         if (r >= 0) (turn ? turned : stored).push_back(watch.ms());
+        flops = core_.forward.operations() - before;
+        floor_ms =
+            1000 * std::max(bytes / ceilings_.read_gbps, flops / ceilings_.matrix_gflops) / 1e9;
       }
     const Spread ms = spread(turned), without = spread(stored);
     rows.push_back(

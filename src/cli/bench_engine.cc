@@ -7,7 +7,6 @@
 
 #include "base/stopwatch.h"
 #include "compute/open_device.h"
-#include "engine/flops.h"
 #include "engine/load_weights.h"
 #include "engine/options.h"
 #include "engine/sequence.h"
@@ -54,12 +53,13 @@ Status compute(EngineCore& core, Sequence& sequence, std::vector<float>& logits,
   const auto count = static_cast<double>(sequence.tail().tokens.size());
   const double passes =
       std::ceil((count - sequence.tail().computed) / static_cast<double>(kPassRows));
-  run.flops += pending_flops(core.model->config, sequence);
   run.bytes +=
       passes * (static_cast<double>(pass_weight_bytes(*core.model)) + count * kv_token_bytes(core));
+  const double before = core.forward.operations();
   const Stopwatch watch;
   LL_RETURN_IF_ERROR(compute_text(core, sequence, logits));
   run.seconds += watch.ms() / 1000;
+  run.flops += core.forward.operations() - before;
   return {};
 }
 
