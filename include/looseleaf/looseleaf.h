@@ -237,7 +237,8 @@ class LOOSELEAF_EXPORT Engine {
   // Keeps a chunk from eviction, or no longer. Errors: kNotFound.
   Status pin(const std::string& chunk_id, bool pinned = true);
 
-  // Errors: kNotFound (no such chunk), kInvalidArgument (no such layer), kUnavailable.
+  // Errors: kNotFound (no such chunk), kInvalidArgument (no such layer), kUnsupported (not on the
+  // CPU), kUnavailable.
   Expected<ChunkKv> chunk_kv(const std::string& chunk_id, int layer) const;
 
   CacheStats cache_stats() const;
