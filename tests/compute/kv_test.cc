@@ -207,9 +207,10 @@ TEST(KvLayoutTest, LayersWithoutAPlace) {
   std::vector<std::byte> page(static_cast<size_t>(late.page_bytes()), std::byte{0x5A});
   const std::vector<float> row(4, 1.0f);
   const std::vector<KvSlot> slots = {{&late, page.data(), 0}};
-  cpu_store(0, row.data(), row.data(), slots);
+  ThreadPool pool(1);
+  cpu_store(pool, 0, row.data(), row.data(), slots);
   EXPECT_EQ(std::count(page.begin(), page.end(), std::byte{0x5A}), late.page_bytes());
-  cpu_store(2, row.data(), row.data(), slots);
+  cpu_store(pool, 2, row.data(), row.data(), slots);
   std::vector<float> back(4);
   load_kv(late, page.data() + late.value_offset(2, 0), 0, 1, back.data());
   EXPECT_EQ(back, row);
