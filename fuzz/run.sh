@@ -21,8 +21,13 @@ for name in "${names[@]}"; do
          -artifact_prefix="$build/findings/$name-" -print_final_stats=1 -verbosity=0)
   case $name in *_json) flags+=(-dict="$here/json.dict") ;; esac
   # Sanitizers stop at what they find; leaks are looked for at the end of the run.
-  if ! UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:quarantine_size_mb=64 \
-      "$build/fuzz/fuzz_$name" "${flags[@]}" "$build/corpus/$name" "$build/seeds/$name" >"$log" 2>&1; then
+  code=0
+  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:quarantine_size_mb=64 \
+      "$build/fuzz/fuzz_$name" "${flags[@]}" "$build/corpus/$name" "$build/seeds/$name" >"$log" 2>&1 || code=$?
+  if [ "$code" -eq 72 ]; then  # libFuzzer's own for a signal from outside
+    echo "fuzz: $name: interrupted" >&2
+    exit 1
+  elif [ "$code" -ne 0 ]; then
     cat "$log" >&2
     echo "fuzz: $name: a finding; its input is $build/findings/$name-*" >&2
     exit 1
