@@ -126,17 +126,17 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Expectation{"Llama3", &kLlama3, kLlama3Open,
                     "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", kLlama3Open, 8},
-        Expectation{"Mistral", &kMistral, "<s>[INST]", "[/INST]", "<s>[INST]", 3},
+        Expectation{"Mistral", &kMistralChat, "<s>[INST]", "[/INST]", "<s>[INST]", 3},
         Expectation{"Gemma", &kGemma, "<bos><start_of_turn>user\n",
                     "<end_of_turn>\n<start_of_turn>model\n", "<bos><start_of_turn>user\n", 4},
-        Expectation{"Qwen3", &kQwen3, "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n",
-                    "<|im_start|>user\n", 3},
+        Expectation{"Qwen3", &kQwen3Chat, "<|im_start|>user\n",
+                    "<|im_end|>\n<|im_start|>assistant\n", "<|im_start|>user\n", 3},
         Expectation{"Phi", &kPhi, "<|user|>\n", "<|end|>\n<|assistant|>\n", "<|user|>\n", 3},
         Expectation{"Llama2", &kLlama2, "<s>[INST] ", " [/INST]", "<s>[INST] ", 3}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ChatFamilies, DocumentsInEarlierMessagesAndQwen3sThinking) {
-  const auto tokenizer = value_of(Tokenizer::create(kQwen3.spec()));
+  const auto tokenizer = value_of(Tokenizer::create(kQwen3Chat.spec()));
   const ChatTemplate chat_template = ChatTemplate::of(tokenizer.get(), test_time);
   const std::vector<Message> messages = {{"user", {doc("A"), "x"}},
                                          {"assistant", {"<think>hm</think>\nyes"}},

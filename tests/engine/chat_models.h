@@ -43,10 +43,10 @@ inline std::tm test_time() {
 
 inline const ChatFamily kLlama3{"llama-3-style",
                                 {"<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>"}};
-inline const ChatFamily kMistral{"mistral-nemo", {"<s>", "[INST]", "[/INST]"}, 0, true};
+inline const ChatFamily kMistralChat{"mistral-nemo", {"<s>", "[INST]", "[/INST]"}, 0, true};
 inline const ChatFamily kGemma{
     "gemma-style", {"<bos>", "<start_of_turn>", "<end_of_turn>"}, 0, true};
-inline const ChatFamily kQwen3{"qwen3", {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}};
+inline const ChatFamily kQwen3Chat{"qwen3", {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}};
 inline const ChatFamily kPhi{"phi-3.5", {"<|end|>", "<|user|>", "<|assistant|>"}};
 inline const ChatFamily kLlama2{"llama-2-style", {"<s>", "[INST]", "[/INST]"}, 0, true};
 

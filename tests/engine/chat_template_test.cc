@@ -28,7 +28,7 @@ struct Model {
 };
 
 TokenizerSpec with_template(const std::string& source) {
-  TokenizerSpec spec = kQwen3.spec();
+  TokenizerSpec spec = kQwen3Chat.spec();
   spec.chat_template = source;
   return spec;
 }
