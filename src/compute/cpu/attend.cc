@@ -118,6 +118,7 @@ class ChunksFirst {
   ChunksFirst(const AttendArgs& args, size_t tile_rows) : args_(args), tile_rows_(tile_rows) {
     for (const RowGroup& group : args.groups) {
       const auto rows = active_rows(args, group);
+      if (rows.empty()) continue;  // a stretch without rows has nobody to tell its layout
       const auto first_row = static_cast<int64_t>(rows_.size());
       int parts = 0;
       for (const SegmentUse& use : group.uses)
