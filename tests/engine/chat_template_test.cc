@@ -121,7 +121,8 @@ TEST(ChatTemplate, DocumentsThatDoNotComeThrough) {
   EXPECT_NE(refusal("m.content[:6]").find("leaves documents[1] out"), std::string::npos);
   EXPECT_NE(refusal("m.content ~ m.content").find("more than once"), std::string::npos);
   EXPECT_NE(refusal("m.content[4:]").find("cuts or changes"), std::string::npos);
-  EXPECT_NE(refusal("m.content|replace('0', '1')").find("more than once"), std::string::npos);
+  // What replace() puts in is the template's: no mark can be made from another.
+  EXPECT_NE(refusal("m.content|replace('0', '1')").find("cuts or changes"), std::string::npos);
   EXPECT_NE(refusal("m.content|replace('1', '2')").find("cuts or changes"), std::string::npos);
   EXPECT_NE(refusal("m.content|reverse").find("cuts or changes"), std::string::npos);
   EXPECT_NE(refusal("m.content|list|join('-')").find("cuts or changes"), std::string::npos);
