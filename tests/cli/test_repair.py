@@ -14,7 +14,8 @@ REPAIRS = ["relaxkv", "prophetkv", "cacheblend", "epic:3", "weave", "random"]
 
 
 def run(*args, stdin=""):
-    return subprocess.run([BINARY, "run", MODEL, *args], input=stdin, capture_output=True, text=True, timeout=120)
+    return subprocess.run([BINARY, "run", MODEL, "--device", "cpu", *args], input=stdin, capture_output=True, text=True,
+                          timeout=120)
 
 
 def body(**fields):

@@ -105,15 +105,19 @@ Evaluator::Flow Evaluator::execute_for(const Statement& statement, const ScopePt
                                        TextBuilder& out) {
   auto loop = std::make_shared<LoopState>();
   loop->items = loop_items(statement, scope);
-  if (loop->items.empty()) return execute(statement.otherwise, inner(scope), out);
+  // As jinja2 compiles it: `else` is for loops none of whose rounds came to its end, be it that there
+  // was none or that each was left by `continue` or `break`.
+  bool ended = false;
   for (; loop->index < loop->items.size(); ++loop->index) {
     runtime_.budget.step();
     const ScopePtr body = inner(scope);
     body->set("loop", Value(loop));
     assign(statement.target, loop->items[loop->index], *body);
-    if (execute(statement.body, body, out) == Flow::kBreak) break;
+    const Flow flow = execute(statement.body, body, out);
+    ended |= flow == Flow::kOn;
+    if (flow == Flow::kBreak) break;
   }
-  return Flow::kOn;
+  return ended ? Flow::kOn : execute(statement.otherwise, inner(scope), out);
 }
 
 Evaluator::Flow Evaluator::execute_set_block(const Statement& statement, const ScopePtr& scope) {
