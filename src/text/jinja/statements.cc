@@ -105,8 +105,8 @@ Evaluator::Flow Evaluator::execute_for(const Statement& statement, const ScopePt
                                        TextBuilder& out) {
   auto loop = std::make_shared<LoopState>();
   loop->items = loop_items(statement, scope);
-  // As jinja2 compiles it: `else` is for loops none of whose rounds came to its end, be it that there
-  // was none or that each was left by `continue` or `break`.
+  // As jinja2 compiles it: `else` is for loops none of whose rounds came to its end, be it that
+  // there was none or that each was left by `continue` or `break`.
   bool ended = false;
   for (; loop->index < loop->items.size(); ++loop->index) {
     runtime_.budget.step();
