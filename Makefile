@@ -53,15 +53,15 @@ sanitize-address: setup
 	@$(call sanitizer,asan) -DLOOSELEAF_SANITIZE=address,undefined >/dev/null
 	@$(call compile,build-asan) --target unit_tests
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
-	  $(call run_ctest,build-asan,-L unit)
+	  $(call run_ctest,build-asan,-L unit -E DevicePrefill)
 
-# Without oneDNN: its OpenMP runtime is not instrumented. Without address randomization where that may be turned
-# off: older thread sanitizers refuse the memory maps of newer kernels.
+# The programs whose code runs on several threads. Without oneDNN: its OpenMP runtime is not instrumented. Without address
+# randomization where that may be turned off: older thread sanitizers refuse the memory maps of newer kernels.
 sanitize-thread: setup
 	@$(call sanitizer,tsan) -DLOOSELEAF_SANITIZE=thread -DLOOSELEAF_ONEDNN=OFF >/dev/null
-	@$(call compile,build-tsan) --target unit_tests
+	@$(call compile,build-tsan) --target test_base test_cache test_compute test_engine
 	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call run_ctest,build-tsan,-L unit)
+	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call run_ctest,build-tsan,-L unit -R '^(base|cache|compute|engine)\.' -E DevicePrefill)
 
 # What each fuzzer gets; FUZZERS names some of them, otherwise all run.
 FUZZ_SECONDS ?= 600
