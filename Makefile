@@ -24,7 +24,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup setup-fuzz demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -47,34 +47,35 @@ test: setup ## set up, build, fetch a small model, run every test
 
 sanitize: sanitize-address sanitize-thread ## the unit tests under the address, undefined and thread sanitizers
 
-sanitizer = $(configure) -B build-$(1) -DLOOSELEAF_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1
+# clang, whose libFuzzer shares the address sanitizer's build. Without oneDNN, whose OpenMP runtime is not instrumented.
+SANITIZE_CXX ?= clang++-19
+sanitizer = $(configure) -B build-$(1) -DLOOSELEAF_TESTS=ON -DLOOSELEAF_ONEDNN=OFF -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_CXX_COMPILER=$(SANITIZE_CXX)
 
-sanitize-address: setup
+setup-clang: setup
+	@LOOSELEAF_SETUP_CLANG=1 scripts/setup.sh
+
+sanitize-address: setup-clang
 	@$(call sanitizer,asan) -DLOOSELEAF_SANITIZE=address,undefined >/dev/null
 	@$(call compile,build-asan) --target unit_tests
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
 	  $(call run_ctest,build-asan,-L unit -E DevicePrefill)
 
-# The programs whose code runs on several threads. Without oneDNN: its OpenMP runtime is not instrumented. Without address
-# randomization where that may be turned off: older thread sanitizers refuse the memory maps of newer kernels.
-sanitize-thread: setup
-	@$(call sanitizer,tsan) -DLOOSELEAF_SANITIZE=thread -DLOOSELEAF_ONEDNN=OFF >/dev/null
+# The programs whose code runs on several threads. Without address randomization where that may be turned off: older thread
+# sanitizers refuse the memory maps of newer kernels.
+sanitize-thread: setup-clang
+	@$(call sanitizer,tsan) -DLOOSELEAF_SANITIZE=thread >/dev/null
 	@$(call compile,build-tsan) --target test_base test_cache test_compute test_engine
 	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 	  $$(setarch -R true 2>/dev/null && echo setarch -R) $(call run_ctest,build-tsan,-L unit -R '^(base|cache|compute|engine)\.' -E DevicePrefill)
 
 # What each fuzzer gets; FUZZERS names some of them, otherwise all run.
 FUZZ_SECONDS ?= 600
-FUZZ_CXX ?= clang++-19
 
-setup-fuzz: setup
-	@LOOSELEAF_SETUP_FUZZ=1 scripts/setup.sh
-
-fuzz: setup-fuzz ## fuzz the readers of files and requests, FUZZ_SECONDS (600) each; docs/testing.md
-	@$(configure) -B build-fuzz -DLOOSELEAF_FUZZ=ON -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) \
-	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 >/dev/null
-	@$(call compile,build-fuzz) --target fuzz_targets
-	@fuzz/run.sh build-fuzz $(FUZZ_SECONDS) $(FUZZERS)
+fuzz: setup-clang ## fuzz the readers of files and requests, FUZZ_SECONDS (600) each; docs/testing.md
+	@$(call sanitizer,asan) -DLOOSELEAF_SANITIZE=address,undefined >/dev/null
+	@$(call compile,build-asan) --target fuzz_targets
+	@fuzz/run.sh build-asan $(FUZZ_SECONDS) $(FUZZERS)
 
 build-cuda-bench:
 	@command -v nvcc >/dev/null || { echo "make: the CUDA kernels need nvcc in PATH" >&2; exit 1; }
@@ -110,7 +111,7 @@ install: build ## install to PREFIX (/usr/local): command, library, headers, CMa
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean: ## remove what was built; the fetched model stays
-	@rm -rf $(BUILD) build-asan build-tsan build-fuzz
+	@rm -rf $(BUILD) build-asan build-tsan
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

@@ -48,6 +48,20 @@ void check_message(const Error& error) {
   if (find_invalid_utf8(message)) Folder::fail("a message that is not UTF-8", message);
 }
 
+void check_marks(const MarkedString& text) {
+  if (find_invalid_utf8(text.text())) Folder::fail("a text that is not UTF-8", text.text());
+  size_t begin = 0;
+  const MarkedString::Range* before = nullptr;
+  for (const MarkedString::Range& range : text.ranges()) {
+    if (range.end <= begin) Folder::fail("an empty range", text.text());
+    if (before != nullptr && before->origin == range.origin)
+      Folder::fail("two ranges that are one", text.text());
+    begin = range.end;
+    before = &range;
+  }
+  if (begin != text.text().size()) Folder::fail("ranges that do not cover the text", text.text());
+}
+
 const std::filesystem::path& folder() {
   static const Folder folder;
   return folder.path();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "text/marked_string.h"
 #include "text/tokenizer_spec.h"
 
 namespace looseleaf::fuzz {
@@ -24,6 +25,9 @@ template <typename T>
 void check(const Expected<T>& result) {
   if (!result) check_message(result.error());
 }
+
+// Ends the process where a text is not UTF-8, or its ranges are not as marked_string.h says.
+void check_marks(const MarkedString& text);
 
 // A folder of this process, in memory where the system has such, gone when the process ends.
 const std::filesystem::path& folder();

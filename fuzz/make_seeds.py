@@ -8,7 +8,8 @@ import struct
 import sys
 from pathlib import Path
 
-GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden" / "models"
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+GOLDEN = TESTS / "golden" / "models"
 HIDDEN, HEADS, HEAD, FFN, VOCAB = 8, 2, 4, 8, 8
 
 CONFIG = {"hidden_size": HIDDEN, "num_hidden_layers": 1, "num_attention_heads": HEADS, "num_key_value_heads": 1,
@@ -143,6 +144,15 @@ BODIES = {
 }
 
 
+def templates():
+    for path in sorted((TESTS / "text" / "templates").glob("*.jinja")):
+        yield path.name, path.read_text()
+    for i, line in enumerate((TESTS / "text" / "constructs.txt").read_text().splitlines()):
+        if not line.startswith("#"):
+            yield f"construct{i}", json.loads(line) if line.startswith('"') else line
+    yield "context", '{% for m in messages %}{{ m.role + m["content"] }}{% endfor %}\0{"messages": [{"role": "user", "content": "Q"}]}'
+
+
 def write(folder_path, seeds):
     folder_path.mkdir(parents=True, exist_ok=True)
     for name, content in seeds:
@@ -157,6 +167,7 @@ def main():
     write(out / "gguf", ((path.name, path.read_bytes()) for path in ggufs))
     write(out / "safetensors", folders())
     write(out / "tokenizer_json", tokenizers())
+    write(out / "template", templates())
     write(out / "request_json", ((name, json.dumps(body)) for name, body in BODIES.items()))
 
 

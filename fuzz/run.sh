@@ -19,7 +19,10 @@ for name in "${names[@]}"; do
   log=$build/findings/$name.log
   flags=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=128 -max_len=65536
          -artifact_prefix="$build/findings/$name-" -print_final_stats=1 -verbosity=0)
-  case $name in *_json) flags+=(-dict="$here/json.dict") ;; esac
+  case $name in
+    *_json) flags+=(-dict="$here/json.dict") ;;
+    template) flags+=(-dict="$here/template.dict") ;;
+  esac
   # Sanitizers stop at what they find; leaks are looked for at the end of the run.
   code=0
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:quarantine_size_mb=64 \

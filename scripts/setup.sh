@@ -21,7 +21,7 @@ case "${ID:-} ${VERSION_ID:-}" in
     exit 1 ;;
 esac
 # libFuzzer and a clang that compiles the standard library's ranges; Debian 13 and Ubuntu 24.04 name them the same.
-[ -n "${LOOSELEAF_SETUP_FUZZ:-}" ] && packages+=(clang-19 libclang-rt-19-dev llvm-19)
+[ -n "${LOOSELEAF_SETUP_CLANG:-}" ] && packages+=(clang-19 libclang-rt-19-dev llvm-19)
 [ -n "${LOOSELEAF_SKIP_SETUP:-}" ] && exit 0
 
 missing=()
