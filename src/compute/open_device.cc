@@ -27,7 +27,10 @@ Expected<OpenedDevice> open_device(std::string_view name, const DeviceOptions& o
       opened.warning = fmt::format("computing on the CPU (--device cpu says nothing of it): {}",
                                    cuda.error().message);
   }
-  opened.device = make_cpu_device({resolved.threads, resolved.deterministic});
+  const Products products = resolved.deterministic ? Products::kDeterministic
+                            : resolved.exact       ? Products::kF32
+                                                   : Products::kFast;
+  opened.device = make_cpu_device({resolved.threads, products});
   return opened;
 }
 

@@ -38,7 +38,7 @@ void with_small_stack(void (*body)()) {
 
 TEST(DeepTreeTest, IsDestroyed) {
   with_small_stack([] {
-    const auto device = make_cpu_device({1, false});
+    const auto device = make_cpu_device({.threads = 1});
     KvPool pool(*device, int64_t{1} << 30);
     {
       PrefixCache prefixes(pool);
@@ -51,7 +51,7 @@ TEST(DeepTreeTest, IsDestroyed) {
 
 TEST(DeepTreeTest, IsClearedAndFound) {
   with_small_stack([] {
-    const auto device = make_cpu_device({1, false});
+    const auto device = make_cpu_device({.threads = 1});
     KvPool pool(*device, int64_t{1} << 30);
     PrefixCache prefixes(pool);
     PrefixCache::Place end = add_path(prefixes, pool);

@@ -25,7 +25,7 @@ inline Ids range(int first, int count) {
 // Fixture: a pool of `pages` pages with both caches.
 struct Caches {
   explicit Caches(int64_t pages)
-      : device(make_cpu_device({1, false})),
+      : device(make_cpu_device({.threads = 1})),
         pool(*device, pages * kPage),
         chunks(pool),
         prefixes(pool) {}

@@ -74,7 +74,7 @@ double matrix_rate(ThreadPool& pool) {
   const WeightMatrix w{find_gguf_weight_type(0), reinterpret_cast<const std::byte*>(weights.data()),
                        kCols, kDepth};
   const double seconds =
-      best_seconds([&] { cpu_matmul(pool, false, w, {}, x.data(), kRows, false, y.data()); });
+      best_seconds([&] { cpu_matmul(pool, Products::kFast, w, {}, x.data(), kRows, false, y.data()); });
   return 2.0 * kRows * kCols * kDepth / seconds / 1e9;
 }
 
@@ -85,7 +85,7 @@ Expected<Ceilings> measure_ceilings(int threads) {
   ThreadPool pool(threads);
   Ceilings ceilings;
   {
-    const auto device = make_cpu_device({.threads = 1, .deterministic = false});
+    const auto device = make_cpu_device({.threads = 1});
     LL_ASSIGN(const DeviceMemory memory, device->allocate(kBytes));
     ceilings.read_gbps = read_rate(pool, memory.get(), kBytes);
   }

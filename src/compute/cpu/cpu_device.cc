@@ -11,9 +11,10 @@ namespace {
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const CpuOptions& options)
-      : pool_(options.threads), deterministic_(options.deterministic) {
+      : pool_(options.threads), products_(options.products) {
     facts_.name = "cpu";
-    facts_.numeric_path = deterministic_ ? "cpu-f32-deterministic" : "cpu-f32";
+    facts_.numeric_path = cpu_numeric_path(products_);
+    facts_.f32 = products_ != Products::kFast;
   }
 
   const DeviceFacts& facts() const override { return facts_; }
@@ -37,10 +38,10 @@ class CpuDevice final : public Device {
   }
 
   void copy(std::byte* to, const std::byte* from, size_t bytes) override {
-    std::memcpy(to, from, bytes);
+    copy_bytes(to, from, bytes);
   }
-  void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void upload(void* to, const void* from, size_t bytes) override { copy_bytes(to, from, bytes); }
+  void download(void* to, const void* from, size_t bytes) override { copy_bytes(to, from, bytes); }
   Status wait() override { return {}; }
   void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) override {
     cpu_embed(pool_, table, tokens, out);
@@ -51,7 +52,7 @@ class CpuDevice final : public Device {
   }
   void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
               bool accumulate, float* y) override {
-    cpu_matmul(pool_, deterministic_, w, bias, x, rows, accumulate, y);
+    cpu_matmul(pool_, products_, w, bias, x, rows, accumulate, y);
   }
   void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
               int rotary_dims, RopePairs pairs) override {
@@ -70,9 +71,12 @@ class CpuDevice final : public Device {
 
  private:
   void release(std::byte* memory) override { std::free(memory); }
+  static void copy_bytes(void* to, const void* from, size_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);  // no bytes may be nowhere, which memcpy forbids
+  }
 
   ThreadPool pool_;
-  bool deterministic_;
+  Products products_;
   DeviceFacts facts_;
 };
 

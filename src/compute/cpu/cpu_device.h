@@ -8,21 +8,30 @@
 
 namespace looseleaf {
 
+// How products compute; all sum in float32.
+enum class Products {
+  kFast,           // many rows from bfloat16 where the processor has it, few from 16-bit integers
+  kF32,            // from float32 throughout
+  kDeterministic,  // likewise, and by one kernel: a row's bits do not depend on its neighbours
+};
+
 struct CpuOptions {
   int threads = 1;
-  // One matrix kernel whatever the number of rows, so that a row's bits do not depend on its
-  // neighbours.
-  bool deterministic = false;
+  Products products = Products::kFast;
 };
 
 std::unique_ptr<Device> make_cpu_device(const CpuOptions& options);
+
+// What stores the same bits as this: "cpu-bf16". On a processor with other instructions kFast is
+// another path.
+std::string_view cpu_numeric_path(Products products);
 
 // The operations, one file each.
 void cpu_embed(ThreadPool& pool, const WeightMatrix& table, std::span<const int32_t> tokens,
                float* out);
 void cpu_rms_norm(ThreadPool& pool, const float* x, std::span<const float> weight, float eps,
                   int rows, float* out);
-void cpu_matmul(ThreadPool& pool, bool deterministic, const WeightMatrix& w,
+void cpu_matmul(ThreadPool& pool, Products products, const WeightMatrix& w,
                 std::span<const float> bias, const float* x, int rows, bool accumulate, float* y);
 void cpu_rotate(ThreadPool& pool, float* x, std::span<const float> angles, int rows, int heads,
                 int head_dim, int rotary_dims, RopePairs pairs);

@@ -1,5 +1,7 @@
 #include "compute/cpu/dequantize.h"
 
+#include <vector>
+
 #include "compute/cpu/weight_kind.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -64,6 +66,27 @@ void Dequantize(WeightKind kind, const std::byte* from, int64_t blocks, float* t
   }
 }
 
+// In place of Highway's conversion, which cuts off.
+void ToBfloat16(const float* HWY_RESTRICT from, size_t count, uint16_t* HWY_RESTRICT to) {
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::Rebind<uint16_t, decltype(d)> halves;
+  const size_t lanes = hn::Lanes(d);
+  const auto round = [&](auto value) {
+    const auto word = hn::BitCast(bits, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(word), hn::Set(bits, 1u));
+    const auto rounded = hn::Add(word, hn::Add(odd, hn::Set(bits, 0x7FFFu)));
+    const auto quiet = hn::Or(word, hn::Set(bits, 0x400000u));
+    const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
+    return hn::TruncateTo(halves, hn::ShiftRight<16>(kept));
+  };
+  for (; i + lanes <= count; i += lanes) hn::StoreU(round(hn::LoadU(d, from + i)), halves, to + i);
+#endif
+  for (; i < count; ++i) to[i] = float_to_bfloat16(from[i]);
+}
+
 }  // namespace looseleaf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -71,6 +94,20 @@ HWY_AFTER_NAMESPACE();
 namespace looseleaf {
 
 HWY_EXPORT(Dequantize);
+HWY_EXPORT(ToBfloat16);
+
+void cpu_to_bfloat16(const float* from, int64_t count, uint16_t* to) {
+  HWY_DYNAMIC_DISPATCH(ToBfloat16)(from, static_cast<size_t>(count), to);
+}
+
+void cpu_dequantize(const WeightMatrix& w, int64_t first, int64_t count, uint16_t* out) {
+  thread_local std::vector<float> row;  // [w.cols], which stays in L1
+  row.resize(static_cast<size_t>(w.cols));
+  for (int64_t r = 0; r < count; ++r, out += w.cols) {
+    cpu_dequantize(w, first + r, 1, row.data());
+    cpu_to_bfloat16(row.data(), w.cols, out);
+  }
+}
 
 void cpu_dequantize(const WeightMatrix& w, int64_t first, int64_t count, float* out) {
   const std::byte* source = w.data + first * w.row_bytes();

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "compute/cpu/dequantize.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/cpu/kv_codec.cc"
 #include <hwy/foreach_target.h>
@@ -78,17 +80,6 @@ HWY_EXPORT(LoadF16);
 HWY_EXPORT(LoadBF16);
 HWY_EXPORT(StoreF16);
 
-void store_bf16(const float* from, int count, uint16_t* to) {
-  for (int i = 0; i < count; ++i) {
-    uint32_t bits;
-    std::memcpy(&bits, from + i, 4);
-    const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-    // To nearest, ties to even; a NaN keeps its sign and stays one.
-    to[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40
-                                      : (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-  }
-}
-
 // The scale is rounded up to f16 before the codes are chosen, so that no code is cut off and the
 // error stays within half a code of the scale that will be read.
 void store_q8(const float* from, int count, int8_t* codes, std::byte* scale_to) {
@@ -153,7 +144,7 @@ void store_kv(const KvLayout& layout, std::byte* head, int slot, const float* ro
       HWY_DYNAMIC_DISPATCH(StoreF16)(row, static_cast<size_t>(dim), codes);
       return;
     case KvType::kBF16:
-      store_bf16(row, dim, reinterpret_cast<uint16_t*>(codes));
+      cpu_to_bfloat16(row, dim, reinterpret_cast<uint16_t*>(codes));
       return;
     case KvType::kQ8_0:
       store_q8(row, dim, reinterpret_cast<int8_t*>(codes),

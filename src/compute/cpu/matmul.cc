@@ -1,16 +1,14 @@
 // Products with weights as the file stores them. Few rows: each weight is decoded in a register
 // (row_product.cc). Many: a panel of weight rows is dequantized into scratch and goes to the
-// library. Deterministic, or without the library: small panels that stay in L2, and dot products.
+// library, both sides in bfloat16 where the processor multiplies that. Deterministic, or without
+// the library: small panels that stay in L2, and dot products.
 #include <algorithm>
 #include <vector>
 
 #include "compute/cpu/cpu_device.h"
 #include "compute/cpu/dequantize.h"
+#include "compute/cpu/library_product.h"
 #include "compute/cpu/row_product.h"
-#ifdef LOOSELEAF_HAVE_ONEDNN
-#include <dnnl.h>
-#include <omp.h>
-#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "compute/cpu/matmul.cc"
@@ -79,33 +77,22 @@ namespace {
 
 HWY_EXPORT(PanelProduct);
 
-// From this many rows on the library is faster than decoding all weights once for each 8 rows.
-constexpr int kLibraryRows = 32;
-// Bytes of weights a task: some microseconds.
-constexpr int64_t kFewRowsBytes = 16 << 10;
+// Bytes of weights a task at most. Each thread reads a stretch of its own: what two threads read in
+// turns by small pieces comes at half the rate.
+constexpr int64_t kFewRowsBytes = 256 << 10;
 // Weight rows dequantized at a time for dot products: with 1,536 columns 192 KB of scratch.
 constexpr int64_t kDotPanel = 32;
 // Scratch of a thread for the library: it packs x again for each panel, so panels are large.
 constexpr int64_t kPanelBytes = 8 << 20;
 
-#ifdef LOOSELEAF_HAVE_ONEDNN
-constexpr bool kHaveLibrary = true;
-// The pool's threads each call the library for their own panel, so its OpenMP threads stay unused.
-bool library_product(const float* x, int rows, const float* panel, int64_t cols, int64_t depth,
-                     bool accumulate, float* y, int64_t y_stride) {
-  omp_set_num_threads(1);
-  return dnnl_sgemm('N', 'T', rows, cols, depth, 1.0f, x, depth, panel, depth,
-                    accumulate ? 1.0f : 0.0f, y, y_stride) == dnnl_success;
+bool use_bf16(Products products) {
+  static const bool has = library_has_bf16();
+  return has && products == Products::kFast;
 }
-#else
-constexpr bool kHaveLibrary = false;
-bool library_product(const float*, int, const float*, int64_t, int64_t, bool, float*, int64_t) {
-  return false;
-}
-#endif
 
 struct Product {
   ThreadPool& pool;
+  Products products;
   const WeightMatrix& w;
   std::span<const float> bias;
   const float* x;
@@ -116,7 +103,15 @@ struct Product {
 
 void few_rows(const Product& p, WeightKind kind) {
   const WeightMatrix& w = p.w;
-  const int64_t each = std::max<int64_t>(4, kFewRowsBytes / w.row_bytes());
+  const int64_t share = (w.rows + p.pool.threads() - 1) / p.pool.threads();
+  const int64_t each =
+      std::clamp<int64_t>(kFewRowsBytes / w.row_bytes(), 4, std::max<int64_t>(4, share));
+  thread_local IntegerRows integers;
+  const IntegerRows* shared = nullptr;  // by the pool's threads
+  if (p.products == Products::kFast && have_integer_products(kind)) {
+    integers.assign(p.x, p.rows, w.cols);
+    shared = &integers;
+  }
   p.pool.parallel_for((w.rows + each - 1) / each, [&](int64_t task) {
     const int64_t first = task * each;
     RowProduct args;
@@ -130,6 +125,8 @@ void few_rows(const Product& p, WeightKind kind) {
     args.y_stride = w.rows;
     for (int r = 0; r < p.rows; r += kRowProductRows) {
       args.x = p.x + r * w.cols;
+      args.integers = shared;
+      args.first_integer_row = r;
       args.rows = std::min(kRowProductRows, p.rows - r);
       args.y = p.y + r * w.rows + first;
       row_product(args);
@@ -151,40 +148,87 @@ const float* panel(const WeightMatrix& w, int64_t first, int64_t count) {
   return scratch.data();
 }
 
-void many_rows(const Product& p, bool use_library) {
+// All of x as bfloat16. [rows, w.cols], until the thread's next product
+const uint16_t* to_bfloat16(const Product& p) {
+  thread_local std::vector<uint16_t> halves;
+  const int64_t cols = p.w.cols, each = std::max<int64_t>(1, kDotPanel * 1024 / cols);
+  halves.resize(static_cast<size_t>(p.rows * cols));
+  uint16_t* to = halves.data();
+  p.pool.parallel_for((p.rows + each - 1) / each, [&](int64_t task) {
+    const int64_t first = task * each, count = std::min(each, p.rows - first);
+    cpu_to_bfloat16(p.x + first * cols, count * cols, to + first * cols);
+  });
+  return to;
+}
+
+// How many weight rows a thread takes at once for the library: equal shares, large panels.
+int64_t library_panel(const Product& p, int64_t bytes_each) {
+  const int64_t share = (p.w.rows + p.pool.threads() - 1) / p.pool.threads();
+  const int64_t most = std::max<int64_t>(16, kPanelBytes / bytes_each / p.w.cols);
+  const int64_t pieces = (share + most - 1) / most;
+  return ((share + pieces - 1) / pieces + 15) / 16 * 16;
+}
+
+void add_bias(const Product& p, int64_t first, int64_t cols) {
+  if (p.bias.empty()) return;
+  for (int r = 0; r < p.rows; ++r)
+    for (int64_t c = first; c < first + cols; ++c)
+      p.y[r * p.w.rows + c] += p.bias[static_cast<size_t>(c)];
+}
+
+void dots(const Product& p, const float* weights, int64_t first, int64_t cols) {
+  HWY_DYNAMIC_DISPATCH(PanelProduct)
+  (p.x, static_cast<size_t>(p.rows), weights, static_cast<size_t>(cols),
+   static_cast<size_t>(p.w.cols), p.accumulate, p.y + first, static_cast<size_t>(p.w.rows));
+}
+
+void by_library(const Product& p, bool bf16) {
   const WeightMatrix& w = p.w;
-  int64_t each = kDotPanel;
-  if (use_library) {
-    const int64_t share = (w.rows + p.pool.threads() - 1) / p.pool.threads();
-    const int64_t most = std::max<int64_t>(16, kPanelBytes / 4 / w.cols);
-    const int64_t pieces = (share + most - 1) / most;
-    each = ((share + pieces - 1) / pieces + 15) / 16 * 16;
-  }
+  const uint16_t* halves = bf16 ? to_bfloat16(p) : nullptr;
+  const int64_t each = library_panel(p, bf16 ? 2 : 4);
   p.pool.parallel_for((w.rows + each - 1) / each, [&](int64_t task) {
-    const int64_t first = task * each;
-    const int64_t cols = std::min(each, w.rows - first);
-    const float* weights = panel(w, first, cols);
-    float* y = p.y + first;
-    if (!use_library ||
-        !library_product(p.x, p.rows, weights, cols, w.cols, p.accumulate, y, w.rows))
-      HWY_DYNAMIC_DISPATCH(PanelProduct)
-    (p.x, static_cast<size_t>(p.rows), weights, static_cast<size_t>(cols),
-     static_cast<size_t>(w.cols), p.accumulate, y, static_cast<size_t>(w.rows));
-    if (p.bias.empty()) return;
-    for (int r = 0; r < p.rows; ++r)
-      for (int64_t c = 0; c < cols; ++c)
-        y[r * w.rows + c] += p.bias[static_cast<size_t>(first + c)];
+    const int64_t first = task * each, cols = std::min(each, w.rows - first);
+    const LibraryProduct args{p.rows, cols, w.cols, p.accumulate, p.y + first, w.rows};
+    bool done = false;
+    if (bf16) {
+      thread_local std::vector<uint16_t> scratch;  // [cols, w.cols]
+      scratch.resize(static_cast<size_t>(cols * w.cols));
+      cpu_dequantize(w, first, cols, scratch.data());
+      done = library_product(args, halves, scratch.data());
+    } else {
+      done = library_product(args, p.x, panel(w, first, cols));
+    }
+    if (!done) dots(p, panel(w, first, cols), first, cols);
+    add_bias(p, first, cols);
+  });
+}
+
+void by_dots(const Product& p) {
+  p.pool.parallel_for((p.w.rows + kDotPanel - 1) / kDotPanel, [&](int64_t task) {
+    const int64_t first = task * kDotPanel, cols = std::min(kDotPanel, p.w.rows - first);
+    dots(p, panel(p.w, first, cols), first, cols);
+    add_bias(p, first, cols);
   });
 }
 
 }  // namespace
 
-void cpu_matmul(ThreadPool& pool, bool deterministic, const WeightMatrix& w,
+std::string_view cpu_numeric_path(Products products) {
+  if (products == Products::kDeterministic) return "cpu-f32-deterministic";
+  if (products == Products::kF32) return "cpu-f32";
+  const bool integers = have_integer_products(WeightKind::kQ8_0);
+  return use_bf16(products) ? "cpu-bf16" : integers ? "cpu-f32-int16" : "cpu-f32";
+}
+
+void cpu_matmul(ThreadPool& pool, Products products, const WeightMatrix& w,
                 std::span<const float> bias, const float* x, int rows, bool accumulate, float* y) {
-  const Product product{pool, w, bias, x, rows, accumulate, y};
+  const Product product{pool, products, w, bias, x, rows, accumulate, y};
+  if (products == Products::kDeterministic) return by_dots(product);
   const auto kind = weight_kind(*w.type);
-  if (!deterministic && rows < kLibraryRows && kind) return few_rows(product, *kind);
-  many_rows(product, kHaveLibrary && !deterministic);
+  const bool bf16 = use_bf16(products);
+  if (rows < (bf16 ? kBf16LibraryRows : kLibraryRows) && kind) return few_rows(product, *kind);
+  if (have_library()) return by_library(product, bf16);
+  by_dots(product);
 }
 
 }  // namespace looseleaf

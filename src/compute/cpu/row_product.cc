@@ -3,6 +3,7 @@
 namespace looseleaf {
 
 void row_product(const RowProduct& args) {
+  if (args.integers != nullptr) return row_product_integers(args);
   switch (args.kind) {
     case WeightKind::kF32:
     case WeightKind::kF16:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "compute/cpu/integer_rows.h"
 #include "compute/cpu/weight_kind.h"
 
 namespace looseleaf {
@@ -15,8 +16,11 @@ struct RowProduct {
   int64_t row_bytes = 0;
   int64_t count = 0;
   int64_t cols = 0;
-  const float* x = nullptr;     // [rows, cols]
-  int rows = 0;                 // [1, kRowProductRows]
+  const float* x = nullptr;  // [rows, cols]
+  int rows = 0;              // [1, kRowProductRows]
+  // In place of x, where have_integer_products(kind): rows [first_integer_row, + rows) of these.
+  const IntegerRows* integers = nullptr;
+  int64_t first_integer_row = 0;
   const float* bias = nullptr;  // [count] or null
   bool accumulate = false;
   float* y = nullptr;  // [rows, y_stride], of which the first `count` columns are written
@@ -24,12 +28,17 @@ struct RowProduct {
 };
 
 // y = x W^T + bias (or y +=). Each weight is decoded once into a register and multiplied with all
-// rows there, in float32: what differs from the float64 product is the rounding of a sum.
+// rows there. With `x` in float32: what differs from the float64 product is the rounding of a sum.
+// With `integers` also that of x: at most sum over blocks of scale / 2 * sum of |weights|.
 void row_product(const RowProduct& args);
 
+// Whether there is a kernel for integers, in this type and on this processor.
+bool have_integer_products(WeightKind kind);
+
 // The same by family. REQUIRES: the kind is of the family.
-void row_product_numbers(const RowProduct& args);  // f32, f16, bf16
-void row_product_blocks(const RowProduct& args);   // blocks of 32 weights
-void row_product_k(const RowProduct& args);        // blocks of 256 weights
+void row_product_numbers(const RowProduct& args);   // f32, f16, bf16
+void row_product_blocks(const RowProduct& args);    // blocks of 32 weights
+void row_product_k(const RowProduct& args);         // blocks of 256 weights
+void row_product_integers(const RowProduct& args);  // blocks of 32, by `integers`
 
 }  // namespace looseleaf

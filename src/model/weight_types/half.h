@@ -1,4 +1,4 @@
-// The 16-bit floating-point formats as bits: exact conversion to float.
+// The 16-bit floating-point formats as bits: exact conversion to float, and back.
 #pragma once
 
 #include <bit>
@@ -24,6 +24,14 @@ inline float half_to_float(uint16_t half) {
 
 inline float bfloat16_to_float(uint16_t value) {
   return std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
+}
+
+// To the nearest, ties to even; a NaN keeps its sign and stays one.
+inline uint16_t float_to_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const bool nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
+  return static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u
+                                   : (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
 }
 
 inline uint16_t load_u16(const std::byte* source) {
