@@ -55,10 +55,22 @@ SoftmaxState AttendTile::attend(PageRange pages) {
       [&](const AttendEntry& a, const AttendEntry& b) { return tokens_of(a) < tokens_of(b); });
   const PageRange seen = visible_pages(entries_, args.layer, args.window, pages);
   for (int page = seen.first; page < seen.end; ++page) {
+    if (page + 1 < seen.end) prefetch_page(*longest.segment, page + 1);
     const uint32_t any = visible_masks(entries_, args.layer, args.window, page, visible_);
     if (any != 0) attend_page(*longest.segment, page, tokens_of(longest), any);
   }
   return sums_.state();
+}
+
+// Pages lie anywhere, so the processor does not foresee the next one.
+void AttendTile::prefetch_page(const Segment& memory, int page) const {
+  constexpr int64_t kLine = 64;
+  const KvLayout& layout = *memory.layout;
+  const std::byte* data = memory.pages[static_cast<size_t>(page)];
+  for (const int64_t offset :
+       {layout.key_offset(args_->layer, kv_head_), layout.value_offset(args_->layer, kv_head_)})
+    for (int64_t at = 0; at < layout.head_bytes(); at += kLine)
+      __builtin_prefetch(data + offset + at, 0, 2);  // to read, into L2
 }
 
 void AttendTile::attend_page(const Segment& memory, int page, int tokens, uint32_t any) {

@@ -35,6 +35,7 @@ class AttendTile {
 
  private:
   void attend_page(const Segment& memory, int page, int tokens, uint32_t any);
+  void prefetch_page(const Segment& memory, int page) const;
   const float* values(const KvLayout& layout, const std::byte* page, int count, uint32_t any);
 
   const AttendArgs* args_ = nullptr;
