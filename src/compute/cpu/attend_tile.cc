@@ -67,9 +67,10 @@ void AttendTile::prefetch_page(const Segment& memory, int page) const {
   constexpr int64_t kLine = 64;
   const KvLayout& layout = *memory.layout;
   const std::byte* data = memory.pages[static_cast<size_t>(page)];
+  const int64_t bytes = layout.head_bytes();
   for (const int64_t offset :
        {layout.key_offset(args_->layer, kv_head_), layout.value_offset(args_->layer, kv_head_)})
-    for (int64_t at = 0; at < layout.head_bytes(); at += kLine)
+    for (int64_t at = 0; at < bytes; at += kLine)
       __builtin_prefetch(data + offset + at, 0, 2);  // to read, into L2
 }
 
