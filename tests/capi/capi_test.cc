@@ -20,7 +20,8 @@ class CApiTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::string model = (golden_dir() / "llama_f32.gguf").string();
-    engine_ = looseleaf_open(model.c_str(), R"({"threads": 2, "cache_bytes": 67108864})", &error_);
+    engine_ = looseleaf_open(model.c_str(),
+                             R"({"threads": 2, "cache_bytes": 67108864, "exact": true})", &error_);
     ASSERT_NE(engine_, nullptr) << error_;
   }
   void TearDown() override {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "asking.h"
+#include "compute/cpu/cpu_device.h"
 
 namespace looseleaf {
 namespace {
@@ -23,9 +24,12 @@ std::vector<Document> documents() {
   return documents;
 }
 
-// Keys and values of chunks are rounded to f16, 2^-11 of each, and everything else is computed in
-// f32 in both: only that rounding and the order of sums differ. A score of some tens of units moves
-// by some hundredths, and a log-probability by no more than the scores do.
+// Keys and values of chunks are rounded to f16, 2^-11 of each, and activations to 16-bit integers:
+// a score of some tens of units moves by some hundredths, and a log-probability by no more than the
+// scores do. Processors that multiply bfloat16 round both factors by up to 2^-8, which is random:
+// in 200 products one after the other some tenths.
+double tolerance() { return cpu_numeric_path(Products::kFast) == "cpu-bf16" ? 0.25 : 0.05; }
+
 TEST(FastPath, StaysCloseToExactOnSmolLm2) {
   const char* path = std::getenv("LOOSELEAF_SMOLLM2");
   if (path == nullptr || *path == '\0') GTEST_SKIP() << "LOOSELEAF_SMOLLM2 names no model";
@@ -52,7 +56,7 @@ TEST(FastPath, StaysCloseToExactOnSmolLm2) {
     }
     std::printf("%s: log-probabilities differ from exact by at most %.2g\n", method, worst);
     RecordProperty(method, std::to_string(worst));
-    EXPECT_LT(worst, 0.05) << method;
+    EXPECT_LT(worst, tolerance()) << method;
     EXPECT_EQ(a.tokens, b.tokens) << method;
   }
 }
