@@ -1,6 +1,8 @@
 // looseleaf bench: how fast this machine runs a model, beside what it can do at most.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <fstream>
 #include <memory>
@@ -12,6 +14,7 @@
 #include "cli/flag.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/repair_set_file.h"
 
 namespace looseleaf {
 namespace {
@@ -22,7 +25,10 @@ constexpr int kMostTokens = 1 << 20;
 constexpr const char* kExamples = R"(Examples:
   looseleaf bench engine model.gguf
   looseleaf bench engine model.gguf -p 512,4096 -n 64 -d 0,4096 --reps 5 --json
-  looseleaf bench engine model.gguf -p 0 -n 0 --documents 10 --document-tokens 400)";
+  looseleaf bench engine model.gguf -p 0 -n 0 --documents 10 --document-tokens 400
+  looseleaf bench engine model.gguf -p 0 -n 0 --documents 10 --repair-set dump/0.npz)";
+
+constexpr std::array kContexts = {"causal", "union", "own+union"};
 
 struct BenchFlags {
   ModelFlags model;
@@ -33,8 +39,13 @@ struct BenchFlags {
                  .documents = 0,
                  .document_tokens = 400,
                  .repetitions = 5};
+  std::string repair_set;
+  std::string repair_context = "own+union";
   bool ceilings = false;
   bool json = false;
+
+  // Whether documents are there to be reused as they are, which is compared with the ceilings.
+  bool reuse() const { return plan.documents > 0 && repair_set.empty(); }
 };
 
 // "512,4096".
@@ -71,6 +82,20 @@ void add_bench_flags(CLI::App& app, BenchFlags& flags) {
   add_integer(
       app, "--reps", [&](int64_t n) { plan.repetitions = static_cast<int>(n); }, 1, 1000,
       "Times that each is measured, after one that is not counted. Default: 5");
+  app.add_option("--repair-set", flags.repair_set,
+                 "Measure a repair of these documents instead: the one in this file of `run "
+                 "--dump`, brought to their number and to the model's layers")
+      ->type_name("FILE");
+  add_flag_value(
+      app, "--repair-context", "NAME",
+      [&](const std::string& t) -> Status {
+        if (std::ranges::find(kContexts, t) == kContexts.end())
+          return error(ErrorCode::kUsage, "must be causal, union or own+union, not {}",
+                       in_quotes(t));
+        flags.repair_context = t;
+        return {};
+      },
+      "What repaired tokens attend to. Default: own+union");
   app.add_flag("--ceilings", flags.ceilings,
                "Measure first what the machine reads and multiplies at most");
   app.option_defaults()->group("Output");
@@ -116,15 +141,15 @@ class Report {
 };
 
 Status check_device(const EngineCore& core, const BenchFlags& flags) {
-  if (core.device->name() == "cpu" || (!flags.ceilings && flags.plan.documents == 0)) return {};
+  if (core.device->name() == "cpu" || (!flags.ceilings && !flags.reuse())) return {};
   return error(ErrorCode::kUnsupported,
                "--ceilings and --documents compare with what the CPU can do: add --device cpu");
 }
 
-Status measure(EngineCore& core, const BenchFlags& flags, Report& report) {
+Status measure(EngineCore& core, const BenchFlags& flags, const RepairSet& set, Report& report) {
   const BenchPlan& plan = flags.plan;
   Ceilings ceilings;
-  if (flags.ceilings || plan.documents > 0) {
+  if (flags.ceilings || flags.reuse()) {
     LL_ASSIGN(ceilings, measure_ceilings(core.options.threads));
     LL_RETURN_IF_ERROR(report.add(
         {fmt::format("this machine, {} threads: reads {:.1f} GB/s, multiplies {:.1f} GFLOP/s",
@@ -147,11 +172,15 @@ Status measure(EngineCore& core, const BenchFlags& flags, Report& report) {
     LL_ASSIGN(BenchRow row, bench_decode(core, plan.decode, depth, plan.repetitions));
     LL_RETURN_IF_ERROR(report.add(std::move(row)));
   }
-  if (plan.documents > 0) {
+  if (!flags.repair_set.empty()) {
+    LL_ASSIGN(BenchRow row, bench_repair(core, plan, set, flags.repair_context));
+    LL_RETURN_IF_ERROR(report.add(std::move(row)));
+  }
+  if (flags.reuse()) {
     LL_ASSIGN(std::vector<BenchRow> rows, bench_documents(core, plan, ceilings));
     for (BenchRow& row : rows) LL_RETURN_IF_ERROR(report.add(std::move(row)));
   }
-  if (!flags.ceilings && plan.documents == 0) return report.finish();
+  if (!flags.ceilings && !flags.reuse()) return report.finish();
   const int64_t memory = other_memory(core);
   LL_RETURN_IF_ERROR(report.add(
       {fmt::format("memory beyond file and KV: {:.0f} MB", static_cast<double>(memory) / 1e6),
@@ -164,12 +193,18 @@ Status bench(const BenchFlags& flags) {
     return error(ErrorCode::kUsage, "no bench {}; there is: engine",
                  flags.what.empty() ? "named" : in_quotes(flags.what));
   LL_RETURN_IF_ERROR(check_model(flags.model));
+  RepairSet set;
+  if (!flags.repair_set.empty()) {
+    if (flags.plan.documents == 0)
+      return error(ErrorCode::kUsage, "--repair-set needs --documents: how many there are");
+    LL_ASSIGN(set, read_repair_set(flags.repair_set));
+  }
   LL_ASSIGN(const std::unique_ptr<EngineCore> core,
             load_core(flags.model.model, flags.model.engine));
   LL_RETURN_IF_ERROR(check_device(*core, flags));
   LL_RETURN_IF_ERROR(check_fits(*core, flags.plan));
   Report report(flags.json);
-  return measure(*core, flags, report);
+  return measure(*core, flags, set, report);
 }
 
 }  // namespace

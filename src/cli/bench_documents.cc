@@ -2,18 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <random>
 
 #include "base/stopwatch.h"
-#include "cli/bench_engine.h"
-#include "engine/chunk_prefill.h"
-#include "engine/sequence.h"
+#include "cli/bench_prompt.h"
 
 namespace looseleaf {
 namespace {
 
-constexpr int kHeaderTokens = 16, kQuestionTokens = 32, kRows = 8;
+constexpr int kRows = 8;
 
 class DocumentBench {
  public:
@@ -22,19 +18,9 @@ class DocumentBench {
         plan_(plan),
         ceilings_(ceilings),
         logits_(static_cast<size_t>(core.model->config.vocab)),
-        random_(1) {}
+        prompts_(core, plan) {}
 
-  Status prepare() {
-    rope_ =
-        core_.rope_for(kHeaderTokens + plan_.documents * plan_.document_tokens + kQuestionTokens);
-    for (int i = 0; i < plan_.documents; ++i) {
-      LL_ASSIGN(const AcquiredChunk chunk,
-                acquire_chunk(core_, bench_tokens(core_, plan_.document_tokens, 100 + i), {}, "",
-                              "", *rope_));
-      chunks_.push_back(chunk.chunk);
-    }
-    return {};
-  }
+  Status prepare() { return prompts_.prepare(); }
 
   // Turned and not turned alternate, so that both see the same machine.
   Status first_token(std::vector<BenchRow>& rows) {
@@ -42,7 +28,7 @@ class DocumentBench {
     double flops = 0, floor_ms = 0;
     for (int r = -1; r < plan_.repetitions; ++r)
       for (const bool turn : {true, false}) {
-        LL_ASSIGN(Sequence sequence, prompt(turn));
+        LL_ASSIGN(Sequence sequence, prompts_.prompt(turn));
         const auto bytes =
             static_cast<double>(pass_weight_bytes(*core_.model)) + kv_bytes(sequence);
         const double before = core_.forward.operations();
@@ -62,7 +48,7 @@ class DocumentBench {
          {{"test", "question"},
           {"documents", plan_.documents},
           {"document_tokens", plan_.document_tokens},
-          {"question_tokens", kQuestionTokens},
+          {"question_tokens", BenchPrompts::kQuestionTokens},
           {"ms", spread_json(ms)},
           {"floor_ms", floor_ms},
           {"over_floor", ms.median / floor_ms},
@@ -75,7 +61,7 @@ class DocumentBench {
   Status shared_rows(std::vector<BenchRow>& rows) {
     std::vector<Sequence> sequences;
     for (int i = 0; i < kRows; ++i) {
-      LL_ASSIGN(Sequence sequence, prompt(true));
+      LL_ASSIGN(Sequence sequence, prompts_.prompt(true));
       LL_RETURN_IF_ERROR(compute_text(core_, sequence, logits_));
       sequences.push_back(std::move(sequence));
     }
@@ -107,40 +93,6 @@ class DocumentBench {
   }
 
  private:
-  // Header, all chunks in a new order, question. Without turning, chunks keep the angles of
-  // position 0, but the memory that is read and the mask are the same.
-  Expected<Sequence> prompt(bool turn) {
-    std::vector<size_t> order(chunks_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::shuffle(order.begin(), order.end(), random_);
-    Sequence sequence;
-    sequence.rope = rope_;
-    LL_RETURN_IF_ERROR(add_text(sequence, kHeaderTokens, 0));
-    int position = kHeaderTokens;
-    for (const size_t i : order) {
-      Binding binding{.chunk = chunks_[i], .position = position, .copy = {}, .turn = {}};
-      if (turn) binding.turn = Forward::turn(*rope_, position);
-      position += chunks_[i]->tokens();
-      sequence.parts.emplace_back(std::move(binding));
-    }
-    // The header is in the prefix cache when a question comes; what is measured begins behind it.
-    LL_RETURN_IF_ERROR(compute_text(core_, sequence, logits_));
-    LL_RETURN_IF_ERROR(add_text(sequence, kQuestionTokens, position));
-    sequence.prompt_tokens = position + kQuestionTokens;
-    return sequence;
-  }
-
-  Status add_text(Sequence& sequence, int tokens, int position) {
-    TextRun run{.position = position,
-                .tokens = bench_tokens(core_, tokens, static_cast<int>(random_() % 1000)),
-                .kv = KvRun(core_.private_layout),
-                .computed = 0,
-                .shared = false};
-    LL_RETURN_IF_ERROR(run.kv.extend(core_.pool, tokens));
-    sequence.parts.emplace_back(std::move(run));
-    return {};
-  }
-
   double kv_bytes(const Sequence& sequence) const {
     const KvBytes bytes = sequence.kv_bytes();
     return static_cast<double>(bytes.chunks + bytes.private_pages);
@@ -168,9 +120,7 @@ class DocumentBench {
   const BenchPlan& plan_;
   const Ceilings& ceilings_;
   std::vector<float> logits_;  // [vocab]
-  std::mt19937 random_;
-  std::shared_ptr<const RopeRegime> rope_;
-  std::vector<ChunkHandle> chunks_;
+  BenchPrompts prompts_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compute/cpu/ceilings.h"
 #include "engine/core.h"
 #include "looseleaf/looseleaf.h"
+#include "repair/repair_set.h"
 
 namespace looseleaf {
 
@@ -34,6 +35,12 @@ Expected<BenchRow> bench_decode(EngineCore& core, int tokens, int depth, int rep
 // eight passes of one. Errors: kUnavailable.
 Expected<std::vector<BenchRow>> bench_documents(EngineCore& core, const BenchPlan& plan,
                                                 const Ceilings& ceilings);
+
+// Time of the repair that `set` recorded, in the context `context` (of the method `plan`), of such
+// prompts, beside the time that full prefill of as many tokens takes for as many operations.
+// Errors: kUnavailable.
+Expected<BenchRow> bench_repair(EngineCore& core, const BenchPlan& plan, const RepairSet& set,
+                                const std::string& context);
 
 // Some token ids of the vocabulary, the same for the same seed.
 std::vector<int32_t> bench_tokens(const EngineCore& core, int count, int seed);

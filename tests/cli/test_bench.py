@@ -1,7 +1,10 @@
 """`looseleaf bench`: its JSON has the interface's shape, and what it cannot do is refused in a line."""
 import json
 
-from test_run import DONE, MODEL, USAGE, assert_refused, looseleaf
+import pytest
+from test_repair import body
+from test_repair import run as run_repair
+from test_run import DONE, MODEL, REFUSED, USAGE, assert_refused, looseleaf
 
 
 def rows(*args):
@@ -26,6 +29,28 @@ def test_documents_and_ceilings():
     assert got["ceilings"]["gbps"] > 0 and got["ceilings"]["gflops"] > 0
     assert got["question"]["ms"]["median"] > 0 and got["question"]["over_floor"] > 0
     assert got["shared_rows"]["rows"] == 8 and got["shared_rows"]["speedup"] > 0
+
+
+def recorded(tmp_path):
+    """A repair of the six-layer model, as `run --dump` leaves it."""
+    done = run_repair("--request", "-", "--dump", str(tmp_path), "--json", stdin=body(method="weave:0.1"))
+    assert done.returncode == DONE, done.stderr
+    return str(tmp_path / "0.npz"), json.loads(done.stdout)["looseleaf"]["repaired_tokens"] / 63
+
+
+def test_a_recorded_repair_on_another_model(tmp_path):
+    file, share = recorded(tmp_path)
+    args = ["-p", "0", "-n", "0", "--documents", "4", "--document-tokens", "50", "--repair-set", file]
+    for context in ("own+union", "causal"):
+        (row,) = rows(*args, "--repair-context", context)
+        assert row["test"] == "repair" and row["context"] == context
+        assert abs(row["repaired_tokens"] - share * 200) <= 1
+        assert row["ms"]["min"] > 0 and row["question_ms"]["min"] > 0 and row["full_ms"]["min"] > 0
+        assert row["over_rate"] == pytest.approx(row["full_gflops"] / row["gflops"])
+        assert 0 < row["share_of_full"] < 1.2
+    assert_refused(looseleaf("bench", "engine", MODEL, "--repair-set", file), USAGE, "--documents")
+    assert_refused(looseleaf("bench", "engine", MODEL, *args, "--repair-context", "all"), USAGE, "own+union")
+    assert_refused(looseleaf("bench", "engine", MODEL, *args[:-1], MODEL), REFUSED, ".npz")
 
 
 def test_table():
