@@ -24,7 +24,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-notebook setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -33,11 +33,14 @@ build: ## build/bin/looseleaf and the library
 setup: ## install what is needed from the system's packages (sudo where not root)
 	@scripts/setup.sh
 
+setup-notebook: setup
+	@LOOSELEAF_SETUP_NOTEBOOK=1 scripts/setup.sh
+
 demo: setup ## set up, build, fetch a small model, answer from examples/documents
 	@$(MAKE) --no-print-directory build
 	@model="$$($(PYTHON) scripts/fetch_model.py)"; scripts/demo.sh "$$model"
 
-test: setup ## set up, build, fetch a small model, run every test
+test: setup-notebook ## set up, build, fetch a small model, run every test
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=ON >/dev/null
 	@$(call compile,$(BUILD))
 	@export LOOSELEAF_SMOLLM2="$$($(PYTHON) scripts/fetch_model.py)"; \

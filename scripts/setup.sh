@@ -22,6 +22,10 @@ case "${ID:-} ${VERSION_ID:-}" in
 esac
 # libFuzzer and a clang that compiles the standard library's ranges; Debian 13 and Ubuntu 24.04 name them the same.
 [ -n "${LOOSELEAF_SETUP_CLANG:-}" ] && packages+=(clang-19 libclang-rt-19-dev llvm-19)
+# The notebook of examples/notebooks, which the tests run: 70 packages that nothing else needs. python3-munkres is for
+# apt's sake: of what fonttools accepts it would take SciPy first, which asks for another Boost than ours.
+[ -n "${LOOSELEAF_SETUP_NOTEBOOK:-}" ] && packages+=(python3-nbclient python3-nbformat python3-ipykernel python3-matplotlib
+                                                     python3-munkres)
 [ -n "${LOOSELEAF_SKIP_SETUP:-}" ] && exit 0
 
 missing=()
