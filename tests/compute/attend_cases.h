@@ -1,8 +1,6 @@
 // Random segments and queries for tests of the attention operation.
 #pragma once
 
-#include <cstring>
-#include <memory>
 #include <random>
 #include <vector>
 
@@ -11,28 +9,37 @@
 
 namespace looseleaf {
 
-// Memory that a segment views. Every byte that no token fills is poisoned with NaNs (0xFF), so that
-// a read of it shows.
+inline std::vector<float> random_floats(size_t count, std::mt19937& random) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& x : values) x = normal(random);
+  return values;
+}
+
+// Random keys and values of `count` tokens, and a segment over them in the host's memory. Every
+// byte that no token fills is poisoned with NaNs (0xFF), so that a read of it shows.
 class SegmentData {
  public:
   SegmentData(const KvLayout& layout, int count, std::mt19937& random) : layout_(layout) {
     const auto page_bytes = static_cast<size_t>(layout.page_bytes());
-    std::normal_distribution<float> normal;
-    std::vector<float> row(static_cast<size_t>(layout.head_dim));
     for (int p = 0; p < pages_for(count); ++p) {
-      memory_.push_back(std::make_unique<std::byte[]>(page_bytes));
-      std::memset(memory_.back().get(), 0xFF, page_bytes);
-      pages_.push_back(memory_.back().get());
+      memory_.emplace_back(page_bytes, std::byte{0xFF});
+      pages_.push_back(memory_.back().data());
     }
-    for (int t = 0; t < count; ++t)
-      for (int layer = 0; layer < layout.layers; ++layer)
-        for (int head = 0; head < layout.kv_heads; ++head)
-          for (const int64_t offset :
-               {layout.key_offset(layer, head), layout.value_offset(layer, head)}) {
-            for (float& x : row) x = normal(random);
-            store_kv(layout, pages_[static_cast<size_t>(t / kPageTokens)] + offset, t % kPageTokens,
-                     row.data());
-          }
+    for (int layer = 0; layer < layout.layers; ++layer) {
+      keys_.push_back(random_floats(static_cast<size_t>(count) * row_floats(), random));
+      values_.push_back(random_floats(static_cast<size_t>(count) * row_floats(), random));
+      for (int t = 0; t < count; ++t)
+        for (int head = 0; head < layout.kv_heads; ++head) {
+          std::byte* page = pages_[static_cast<size_t>(t / kPageTokens)];
+          const size_t at = static_cast<size_t>(t) * row_floats() +
+                            static_cast<size_t>(head) * static_cast<size_t>(layout.head_dim);
+          store_kv(layout, page + layout.key_offset(layer, head), t % kPageTokens,
+                   keys_.back().data() + at);
+          store_kv(layout, page + layout.value_offset(layer, head), t % kPageTokens,
+                   values_.back().data() + at);
+        }
+    }
     segment.layout = &layout_;
     segment.pages = pages_;
     segment.count = count;
@@ -69,20 +76,18 @@ class SegmentData {
 
   Segment segment;
 
- private:
+ protected:
+  size_t row_floats() const { return static_cast<size_t>(layout_.kv_heads * layout_.head_dim); }
+
   KvLayout layout_;
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<std::vector<float>> keys_, values_;  // [layers] of [count, kv_heads, head_dim]
+
+ private:
+  std::vector<std::vector<std::byte>> memory_;
   std::vector<std::byte*> pages_;
   std::vector<float> turn_;
   std::vector<int32_t> positions_, counts_;
   std::vector<uint64_t> stale_;
 };
-
-inline std::vector<float> random_floats(size_t count, std::mt19937& random) {
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float& x : values) x = normal(random);
-  return values;
-}
 
 }  // namespace looseleaf

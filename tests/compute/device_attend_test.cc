@@ -63,52 +63,103 @@ std::vector<double> some_frequencies(int rotary_dims) {
   return frequencies;
 }
 
+// Header, two bindings of one chunk (one with stale tokens), an overlay with counts by layer, a
+// gathered segment, and the rows' own text; two groups that see different parts.
+class Scene {
+ public:
+  struct Options {
+    int chunk, overlay, deep_overlay, own;  // tokens; deep: what the overlay has in layer 1
+    bool mass;                              // is wanted of each document token
+    bool rising;                            // positions of overlay and gathered tokens
+  };
+  static constexpr int kHeader = 5, kGathered = 33, kFar = 90000;
+
+  Scene(Device& device, const KvLayout& chunk_layout, const KvLayout& text_layout,
+        const Options& options, int rotary_dims, std::mt19937& random)
+      : header_(device, text_layout, kHeader, random),
+        chunk_(device, chunk_layout, options.chunk, random),
+        overlay_(device, text_layout, options.overlay, random),
+        gathered_(device, text_layout, kGathered, random),
+        own_(device, text_layout, options.own, random) {
+    const std::vector<double> frequencies = some_frequencies(rotary_dims);
+    chunk_.bind(kFar, frequencies, kFar);
+    far_turn_.assign(chunk_.segment.turn.begin(), chunk_.segment.turn.end());
+    far_ = {chunk_.on_host(), chunk_.on_device()};
+    for (Segment& segment : far_) segment.turn = far_turn_;
+    chunk_.make_stale(0.4, random);
+    chunk_.bind(kHeader, frequencies, kHeader);
+    own_.segment.position = kFar + options.chunk;
+    std::uniform_int_distribution<int> anywhere(0, own_.segment.position + 30);
+    const auto scattered = [&](int count) {
+      std::vector<int32_t> positions(static_cast<size_t>(count));
+      for (int32_t& p : positions) p = anywhere(random);
+      if (options.rising) std::sort(positions.begin(), positions.end());
+      return positions;
+    };
+    overlay_.set_positions(scattered(options.overlay));
+    overlay_.set_counts({options.overlay, options.deep_overlay});
+    gathered_.set_positions(scattered(kGathered));
+    const int after_far = 2 * options.chunk, after_overlay = after_far + options.overlay;
+    all_ = {{0},
+            {1, kNoLimit, 0},
+            {2, kNoLimit, options.chunk},
+            {3, kNoLimit, after_far},
+            {4, 45000, after_overlay},
+            {5}};
+    some_ = {{1, kNoLimit, 0}, {3, 70000, after_far}, {5}};
+    if (!options.mass)
+      for (auto* uses : {&all_, &some_})
+        for (SegmentUse& use : *uses) use.mass = -1;
+    mass_places_ = static_cast<size_t>(after_overlay + kGathered);
+  }
+
+  int own_position() const { return own_.segment.position; }
+  size_t mass_places() const { return mass_places_; }
+
+  // Every third row sees some of it, the others all.
+  std::vector<RowGroup> groups(int rows) {
+    for (int r = 0; r < rows; ++r) (r % 3 == 0 ? third_ : others_).push_back(r);
+    return {{others_, all_}, {third_, some_}};
+  }
+  std::vector<Segment> on_host() const {
+    return {header_.on_host(),  chunk_.on_host(),    far_[0],
+            overlay_.on_host(), gathered_.on_host(), own_.on_host()};
+  }
+  std::vector<Segment> on_device() const {
+    return {header_.on_device(),  chunk_.on_device(),    far_[1],
+            overlay_.on_device(), gathered_.on_device(), own_.on_device()};
+  }
+
+ private:
+  BothSegments header_, chunk_, overlay_, gathered_, own_;
+  std::vector<float> far_turn_;
+  std::array<Segment, 2> far_;  // the second binding: on the host, on the device
+  std::vector<SegmentUse> all_, some_;
+  std::vector<int32_t> others_, third_;
+  size_t mass_places_ = 0;
+};
+
 class DeviceAttend : public DeviceTest<AttendCase> {};
 
-// Header, two bindings of one chunk (one with stale tokens), an overlay with counts by layer, a
-// gathered segment with a limit, and the rows' own text; two groups that see different parts.
 TEST_P(DeviceAttend, MatchesTheReference) {
   SCOPED_TRACE("seed " + std::to_string(seed_));
   const auto& [type, shape, window, alibi] = param();
   constexpr int kLayers = 2;
   const KvLayout chunk_layout{type, kLayers, shape.kv_heads, shape.head_dim};
   const KvLayout text_layout{KvType::kF32, kLayers, shape.kv_heads, shape.head_dim};
-  const std::vector<double> frequencies = some_frequencies(shape.rotary_dims);
-  BothSegments header(*device_, text_layout, 5, random_),
-      chunk(*device_, chunk_layout, 70, random_);
-  BothSegments overlay(*device_, text_layout, 40, random_);
-  BothSegments gathered(*device_, text_layout, 33, random_);
-  BothSegments own(*device_, text_layout, 67, random_);
-  chunk.bind(90000, frequencies, 90000);
-  const std::vector<float> far_turn(chunk.segment.turn.begin(), chunk.segment.turn.end());
-  std::array<Segment, 2> far = {chunk.on_host(), chunk.on_device()};  // a second binding
-  for (Segment& segment : far) segment.turn = far_turn;
-  chunk.make_stale(0.4, random_);
-  chunk.bind(5, frequencies, 5);
-
-  std::uniform_int_distribution<int> anywhere(0, 90100);
-  const auto scattered = [&](int count) {
-    std::vector<int32_t> positions(static_cast<size_t>(count));
-    for (int32_t& p : positions) p = anywhere(random_);
-    return positions;
-  };
-  overlay.set_positions(scattered(40));
-  overlay.set_counts({40, 21});
-  gathered.set_positions(scattered(33));
-  own.segment.position = 90070;
+  Scene scene(
+      *device_, chunk_layout, text_layout,
+      {.chunk = 70, .overlay = 40, .deep_overlay = 21, .own = 67, .mass = true, .rising = false},
+      shape.rotary_dims, random_);
 
   constexpr int kRows = 70;
   std::vector<int32_t> positions(kRows);
-  for (int r = 0; r < kRows; ++r) positions[static_cast<size_t>(r)] = 90070 + (r * 37) % 67;
+  for (int r = 0; r < kRows; ++r)
+    positions[static_cast<size_t>(r)] = scene.own_position() + (r * 37) % 67;
   positions[3] = 12;  // inside the first binding
   positions[4] = -1;  // sees nothing
-  std::vector<int32_t> even, odd;
-  for (int r = 0; r < kRows; ++r) (r % 3 == 0 ? odd : even).push_back(r);
-  constexpr size_t kMassPlaces = 70 + 70 + 40 + 33;
-  const std::vector<SegmentUse> all = {
-      {0}, {1, kNoLimit, 0}, {2, kNoLimit, 70}, {3, kNoLimit, 140}, {4, 45000, 180}, {5}};
-  const std::vector<SegmentUse> some = {{1, kNoLimit, 0}, {3, 70000, 140}, {5}};
-  const std::vector<RowGroup> groups = {{even, all}, {odd, some}};
+  const std::vector<RowGroup> groups = scene.groups(kRows);
+  const std::vector<Segment> on_host = scene.on_host(), on_device = scene.on_device();
 
   AttendArgs args = arguments(shape);
   args.window = window;
@@ -128,16 +179,6 @@ TEST_P(DeviceAttend, MatchesTheReference) {
     const float poison = std::numeric_limits<float>::quiet_NaN();
     const DeviceFloats out_there(*device_, std::vector<float>(values, poison));
     const DeviceFloats lse_there(*device_, std::vector<float>(row_heads, poison));
-    const auto segments = [&](bool host) {
-      std::vector<Segment> list;
-      for (const BothSegments* s : {&header, &chunk})
-        list.push_back(host ? s->on_host() : s->on_device());
-      list.push_back(far[host ? 0 : 1]);
-      for (const BothSegments* s : {&overlay, &gathered, &own})
-        list.push_back(host ? s->on_host() : s->on_device());
-      return list;
-    };
-    const std::vector<Segment> on_host = segments(true), on_device = segments(false);
     args.segments = on_device;
     args.query = query_there.data();
     args.out = out_there.data();
@@ -171,17 +212,17 @@ TEST_P(DeviceAttend, MatchesTheReference) {
 
     // Both groups add to what is there. Each of a sum's terms is off by a score's and an lse's
     // error.
-    const DeviceFloats mass_there(*device_, std::vector<float>(kMassPlaces, 1.0f));
+    const DeviceFloats mass_there(*device_, std::vector<float>(scene.mass_places(), 1.0f));
     args.segments = on_device;
     args.query = query_there.data();
     args.mass = mass_there.data();
     device_->attend_mass(args);
     const std::vector<float> mass = mass_there.read();
-    std::vector<double> expected_mass(kMassPlaces);
+    std::vector<double> expected_mass(scene.mass_places());
     args.segments = on_host;
     args.query = query.data();
     attend_mass_reference(args, expected_lse.data(), expected_mass.data());
-    for (size_t i = 0; i < kMassPlaces; ++i)
+    for (size_t i = 0; i < mass.size(); ++i)
       ASSERT_NEAR(mass[i] - 1, expected_mass[i], 2 * tolerance * expected_mass[i] + 1e-5)
           << "place " << i;
   }
@@ -281,49 +322,19 @@ TEST_P(DevicePrefill, MatchesTheReference) {
   const auto [dim, window] = param();
   const Shape shape{"", 4, 2, dim, dim, RopePairs::kHalves};
   const KvLayout layout{KvType::kBF16, 2, shape.kv_heads, dim};
-  const std::vector<double> frequencies = some_frequencies(dim);
-  BothSegments header(*device_, layout, 5, random_), chunk(*device_, layout, 617, random_);
-  BothSegments overlay(*device_, layout, 140, random_), gathered(*device_, layout, 33, random_);
-  BothSegments own(*device_, layout, 300, random_);
-  chunk.bind(90000, frequencies, 90000);
-  const std::vector<float> far_turn(chunk.segment.turn.begin(), chunk.segment.turn.end());
-  std::array<Segment, 2> far = {chunk.on_host(), chunk.on_device()};
-  for (Segment& segment : far) segment.turn = far_turn;
-  chunk.make_stale(0.4, random_);
-  chunk.bind(5, frequencies, 5);
-  const auto scattered = [&](int count) {
-    std::uniform_int_distribution<int> anywhere(0, 91000);
-    std::vector<int32_t> positions(static_cast<size_t>(count));
-    for (int32_t& p : positions) p = anywhere(random_);
-    std::sort(positions.begin(), positions.end());
-    return positions;
-  };
-  overlay.set_positions(scattered(140));
-  overlay.set_counts({140, 21});
-  gathered.set_positions(scattered(33));
-  own.segment.position = 90617;
+  Scene scene(
+      *device_, layout, layout,
+      {.chunk = 617, .overlay = 140, .deep_overlay = 21, .own = 300, .mass = false, .rising = true},
+      dim, random_);
 
   constexpr int kRows = 300;
   std::vector<int32_t> positions(kRows);
-  for (int r = 0; r < kRows; ++r) positions[static_cast<size_t>(r)] = 90617 + r;
+  for (int r = 0; r < kRows; ++r) positions[static_cast<size_t>(r)] = scene.own_position() + r;
   std::swap(positions[0], positions[kRows - 1]);  // the last token comes first in a pass
   positions[3] = 300;                             // inside the first binding
   positions[4] = -1;                              // sees nothing
-  std::vector<int32_t> even, odd;
-  for (int r = 0; r < kRows; ++r) (r % 3 == 0 ? odd : even).push_back(r);
-  const std::vector<SegmentUse> all = {{0}, {1}, {2}, {3}, {4, 45000}, {5}};
-  const std::vector<SegmentUse> some = {{1}, {3, 70000}, {5}};
-  const std::vector<RowGroup> groups = {{even, all}, {odd, some}};
-  const auto segments = [&](bool host) {
-    std::vector<Segment> list;
-    for (const BothSegments* s : {&header, &chunk})
-      list.push_back(host ? s->on_host() : s->on_device());
-    list.push_back(far[host ? 0 : 1]);
-    for (const BothSegments* s : {&overlay, &gathered, &own})
-      list.push_back(host ? s->on_host() : s->on_device());
-    return list;
-  };
-  const std::vector<Segment> on_host = segments(true), on_device = segments(false);
+  const std::vector<RowGroup> groups = scene.groups(kRows);
+  const std::vector<Segment> on_host = scene.on_host(), on_device = scene.on_device();
   AttendArgs args = arguments(shape);
   args.window = window;
   args.groups = groups;

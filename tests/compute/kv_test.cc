@@ -169,33 +169,7 @@ TEST(Rotate, IsAdditiveAndLeavesTheRestAlone) {
   }
 }
 
-// The squared distance of what is stored, token by token, from tokens elsewhere in another type.
-TEST(ValueDeviation, MatchesItsDefinition) {
-  std::mt19937 random(std::random_device{}());
-  constexpr int kTokens = 40, kFirst = 13, kHeads = 3, kDim = 20;
-  SegmentData stored({KvType::kF16, 2, kHeads, kDim}, kTokens, random);
-  SegmentData fresh({KvType::kF32, 2, kHeads, kDim}, kFirst + kTokens, random);
-  const auto value = [](const Segment& s, int32_t token, int head) {
-    std::vector<float> row(kDim);
-    load_kv(*s.layout,
-            s.pages[static_cast<size_t>(token / kPageTokens)] + s.layout->value_offset(1, head),
-            token % kPageTokens, 1, row.data());
-    return row;
-  };
-  std::vector<float> out(kTokens, std::nanf(""));
-  ThreadPool pool(2);
-  cpu_value_deviation(pool, {1, &fresh.segment, &stored.segment, kFirst, out.data()});
-  for (int t = 0; t < kTokens; ++t) {
-    double expected = 0;
-    for (int head = 0; head < kHeads; ++head) {
-      const auto a = value(fresh.segment, kFirst + t, head), b = value(stored.segment, t, head);
-      for (size_t d = 0; d < kDim; ++d) expected += std::pow(double{a[d]} - b[d], 2);
-    }
-    ASSERT_NEAR(out[static_cast<size_t>(t)], expected, 1e-6 * expected) << "token " << t;
-  }
-}
-
-// A layout without the first layers stores nothing there; one of a single layer serves any.
+// A layout without the first layers has no place for them; one of a single layer serves any.
 TEST(KvLayoutTest, LayersWithoutAPlace) {
   const KvLayout late{KvType::kF32, 3, 1, 4, 1};
   EXPECT_FALSE(late.has(0));
@@ -203,17 +177,6 @@ TEST(KvLayoutTest, LayersWithoutAPlace) {
   EXPECT_EQ(late.key_offset(2, 0), late.layer_bytes());
   const KvLayout scratch{KvType::kF32, 1, 1, 4};
   EXPECT_EQ(scratch.value_offset(7, 0), scratch.value_offset(0, 0));
-
-  std::vector<std::byte> page(static_cast<size_t>(late.page_bytes()), std::byte{0x5A});
-  const std::vector<float> row(4, 1.0f);
-  const std::vector<KvSlot> slots = {{&late, page.data(), 0}};
-  ThreadPool pool(1);
-  cpu_store(pool, 0, row.data(), row.data(), slots);
-  EXPECT_EQ(std::count(page.begin(), page.end(), std::byte{0x5A}), late.page_bytes());
-  cpu_store(pool, 2, row.data(), row.data(), slots);
-  std::vector<float> back(4);
-  load_kv(late, page.data() + late.value_offset(2, 0), 0, 1, back.data());
-  EXPECT_EQ(back, row);
 }
 
 }  // namespace
