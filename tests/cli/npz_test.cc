@@ -1,7 +1,9 @@
 // NumPy's archives as they are written, and as strangers may have them.
 #include "cli/npz.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -32,7 +34,7 @@ class NpzTest : public testing::Test {
     return set ? "" : set.error().message;
   }
 
-  std::string path_ = testing::TempDir() + "looseleaf_npz_test.npz";
+  std::string path_ = testing::TempDir() + fmt::format("npz-{}.npz", getpid());
 };
 
 TEST_F(NpzTest, ReadsWhatItWrites) {

@@ -16,7 +16,10 @@ using Ids = std::vector<int32_t>;
 inline constexpr int64_t kF32Page = 2 * 2 * 2 * 32 * 16 * 4;
 inline constexpr int kSmallVocab = 320;
 
-inline Engine load_engine(EngineOptions options = {}, const std::string& model = "llama_f32.gguf") {
+// By default one that gives the same bits cold or warm, so that answers can be compared, and whose
+// text is kept in f32, so that pages have the size kF32Page.
+inline Engine load_engine(EngineOptions options = {.private_kv_type = "f32", .deterministic = true},
+                          const std::string& model = "llama_f32.gguf") {
   if (options.cache_bytes == 0) options.cache_bytes = 64 << 20;
   if (options.threads == 0) options.threads = 2;
   options.device = "cpu";  // whose pages the tests count

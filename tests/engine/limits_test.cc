@@ -48,7 +48,7 @@ TEST(ContextTest, PrefillKeepsToItToo) {
 EngineOptions eight_pages() {
   EngineOptions options;
   options.cache_bytes = 8 * kF32Page;
-  options.kv_type = "f32";
+  options.kv_type = options.private_kv_type = "f32";
   options.deterministic = true;
   return options;
 }

@@ -47,7 +47,7 @@ TEST(ReuseTest, UsesSayWhichDocumentAndWhere) {
 TEST(ReuseTest, ADuplicateIsComputedOnce) {
   for (const char* method : {"reuse", "block", "block:inplace=1"}) {
     SCOPED_TRACE(method);
-    Engine engine = load_engine();
+    Engine engine = load_engine({});
     const Ids x = ids(33, 1), y = ids(5, 2);
     const Answer answer = ask(engine, completion(ids(2, 3), {x, y, x}, ids(4, 4), method));
     EXPECT_EQ(sources(answer), (Names{"computed", "computed", "host"}));
@@ -71,7 +71,7 @@ TEST(ReuseTest, AnyOrderFindsTheSameChunks) {
 
 TEST(ReuseTest, ReuseCopiesNothingAndBlockCopiesEachUse) {
   EngineOptions options;
-  options.kv_type = "f32";
+  options.kv_type = options.private_kv_type = "f32";
   const Ids x = ids(33, 1), y = ids(64, 2);
   Request r = completion(ids(4, 3), {x, y, x}, ids(3, 4), "reuse");
   r.max_tokens = 1;
@@ -93,7 +93,7 @@ TEST(ReuseTest, ReuseCopiesNothingAndBlockCopiesEachUse) {
 
 TEST(ReuseTest, InplaceCopiesOnlyWhereTheChunkIsHeldElsewhere) {
   EngineOptions options;
-  options.kv_type = "f32";
+  options.kv_type = options.private_kv_type = "f32";
   const Ids x = ids(33, 1), y = ids(64, 2);
   Request r = completion(ids(4, 3), {x, y, x}, ids(3, 4), "block:inplace=1");
   r.max_tokens = 1;

@@ -14,6 +14,7 @@ class CpuDevice final : public Device {
       : pool_(options.threads), products_(options.products) {
     facts_.name = "cpu";
     facts_.numeric_path = cpu_numeric_path(products_);
+    facts_.private_kv_type = KvType::kF16;
     facts_.f32 = products_ != Products::kFast;
   }
 
