@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <CLI/Formatter.hpp>  // of every App; clang wants its virtual functions defined
 #include <functional>
 
 namespace looseleaf {

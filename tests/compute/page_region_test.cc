@@ -13,7 +13,6 @@ TEST(PageRegion, PiecesNeverOverlapAndGapsGrowTogether) {
   std::mt19937 random(std::random_device{}());
   PageRegion region(kBytes);
   std::map<size_t, size_t> taken;
-  size_t used = 0;
   for (int step = 0; step < 20000; ++step) {
     if (random() % 2 == 0) {
       const size_t bytes = random() % 3 == 0 ? 136 : 256;
@@ -28,11 +27,9 @@ TEST(PageRegion, PiecesNeverOverlapAndGapsGrowTogether) {
       }
       ASSERT_LE(*at + bytes, kBytes);
       taken[*at] = bytes;
-      used += bytes;
     } else if (!taken.empty()) {
       const auto one = std::next(taken.begin(), static_cast<long>(random() % taken.size()));
       region.give_back(one->first);
-      used -= one->second;
       taken.erase(one);
     }
   }
