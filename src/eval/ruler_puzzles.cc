@@ -92,22 +92,20 @@ Puzzle variable_tracking(EvalRandom& random) {
   return puzzle;
 }
 
-// Who works where stands in one document, where that is in another.
+// Whose pupil somebody is stands in one document, where that teacher lives in another.
 Puzzle two_hop(EvalRandom& random) {
   std::vector<std::string> people = {"Alice Benton", "Carl Dorsey",  "Edith Farrow", "George Hale",
                                      "Irene Jansen", "Karl Lindner", "Maria Norris", "Oscar Pratt"};
-  std::vector<std::string> firms = {"Brightwater Mills", "Copperfield Press", "Dunmore Glassworks",
-                                    "Elmtree Shipping",  "Fairlight Optics",  "Granite Hill Foods",
-                                    "Hawthorn Textiles", "Ironbridge Tools"};
+  std::vector<std::string> teachers = {"Helen Marsh", "Tom Reed",   "Nora Quinn",  "Victor Stone",
+                                       "Paula Webb",  "Simon York", "Ruth Abbott", "Leo Grant"};
   std::vector<std::string> towns = {"Ashford",  "Brookdale", "Carlow",  "Dunkeld",
                                     "Eastmere", "Farnham",   "Glenrow", "Hartwell"};
-  for (auto* list : {&people, &firms, &towns}) random.shuffle(*list);
+  for (auto* list : {&people, &teachers, &towns}) random.shuffle(*list);
   Puzzle puzzle;
   for (size_t i = 0; i < kPeople; ++i)
-    puzzle.chains.push_back({fmt::format("{} works for {}.", people[i], firms[i]),
-                             fmt::format("{} is located in {}.", firms[i], towns[i])});
-  puzzle.question =
-      fmt::format("In which town is the company located that {} works for?", people[0]);
+    puzzle.chains.push_back({fmt::format("The teacher of {} is {}.", people[i], teachers[i]),
+                             fmt::format("{} lives in {}.", teachers[i], towns[i])});
+  puzzle.question = fmt::format("Where does the teacher of {} live?", people[0]);
   puzzle.answers = {towns[0]};
   puzzle.gold = towns[0];
   return puzzle;
