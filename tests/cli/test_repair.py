@@ -66,7 +66,7 @@ def test_returns_scores_and_targets_and_takes_them_back():
     assert [len(row) for row in own["scores"]] == [63] * 6
     assert len(own["targets"]) == 6
     assert own["repaired_tokens"] == len(own["targets"][1])
-    plan = answer(method={"name": "plan", "targets": own["targets"], "context": "own+union"})
+    plan = answer(method={"name": "plan", "targets": own["targets"], "context": "causal"})
     assert plan["logprobs"] == weave["logprobs"]
     assert plan["looseleaf"]["repaired_tokens"] == own["repaired_tokens"]
     assert "scores" not in plan["looseleaf"]

@@ -50,7 +50,8 @@ TEST(Overlay, BytesAreDepthsTimesATokensBytes) {
   for (const auto& [type, element, scales] :
        {std::tuple{"f32", 4, 0}, {"bf16", 2, 0}, {"f16", 2, 0}, {"q8_0", 1, 2}}) {
     Engine engine = load_engine({.private_kv_type = type}, "repair_hf");
-    for (const char* method : {"weave:0.1", "prophetkv:0.1", "cacheblend:0.1", "epic:5"}) {
+    for (const char* method :
+         {"weave:0.1:context=own+union", "prophetkv:0.1", "cacheblend:0.1", "epic:5"}) {
       SCOPED_TRACE(fmt::format("{} {}", method, type));
       Request request = repair_request(method);
       request.return_targets = true;
@@ -87,7 +88,7 @@ TEST(Overlay, NothingStaysWhateverFails) {
     auto loaded = Engine::load((golden_dir() / "repair_hf").string(),
                                {.threads = 1, .cache_bytes = limit, .exact = true});
     ASSERT_TRUE(loaded);
-    for (const char* method : {"weave:0.5", "cacheblend:0.5"}) {
+    for (const char* method : {"weave:0.5:context=own+union", "cacheblend:0.5"}) {
       const auto answer = loaded->ask(repair_request(method));
       if (answer) {
         ++answered;
@@ -107,7 +108,8 @@ TEST(Overlay, NothingStaysWhateverFails) {
 // An answer that its reader ends early gives everything back too.
 TEST(Overlay, NothingStaysWhenTheReaderStops) {
   Engine engine = load_engine({}, "llama_f32.gguf");
-  Request request = completion({1, 5}, {ids(60, 1), ids(50, 2)}, ids(5, 3), "weave:0.3");
+  Request request =
+      completion({1, 5}, {ids(60, 1), ids(50, 2)}, ids(5, 3), "weave:0.3:context=own+union");
   const Answer answer = value_of(engine.ask(request, [](const std::string&) { return false; }));
   EXPECT_GT(answer.kv_bytes.overlay, 0);
   EXPECT_EQ(answer.finish_reason, "stop");

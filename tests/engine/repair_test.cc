@@ -148,7 +148,7 @@ TEST(Repair, OperationsByFormula) {
 TEST(Repair, FormulaOfAPassIsWhatItCounts) {
   const auto core = repair_core("repair_window_hf");
   const Prompt prompt = some_prompt(core->model->config.vocab);
-  for (const char* name : {"relaxkv:0.1", "weave:0.1", "prophetkv:0.2", "epic:4",
+  for (const char* name : {"relaxkv:0.1", "weave:0.1:context=own+union", "prophetkv:0.2", "epic:4",
                            "relaxkv:0.1:context=causal:sinks=2"}) {
     SCOPED_TRACE(name);
     Repaired r = repaired(*core, prompt, name);
@@ -189,7 +189,7 @@ TEST(Repair, TwoRequestsInOnePass) {
   const Prompt prompts[] = {
       make_prompt({1, 7}, {small_ids(20, 8, vocab), shared}, small_ids(5, 11, vocab), {1}),
       make_prompt({1, 9, 9}, {shared, small_ids(25, 7, vocab)}, small_ids(4, 12, vocab), {1})};
-  const char* methods[] = {"weave:0.2", "relaxkv:0.1:header=1"};
+  const char* methods[] = {"weave:0.2:context=own+union", "relaxkv:0.1:header=1"};
   std::vector<std::vector<float>> alone;
   std::vector<Repaired> again;
   std::vector<std::unique_ptr<RepairPass>> passes;
@@ -244,7 +244,7 @@ TEST(Repair, TwoRequestsInOnePass) {
 TEST(Repair, ReturnedTargetsMakeAPlan) {
   Engine engine = load_engine({.deterministic = true}, "repair_hf");
   Request request = completion({1, 5}, {small_ids(50, 2, 64), small_ids(60, 3, 64)},
-                               small_ids(6, 5, 64), "weave:0.1");
+                               small_ids(6, 5, 64), "weave:0.1:context=own+union");
   request.return_scores = request.return_targets = true;
   const Answer answer = ask(engine, request);
   ASSERT_EQ(answer.scores.size(), 6 * 110u);

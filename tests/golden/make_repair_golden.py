@@ -167,14 +167,18 @@ def results(repair):
     local = [i - b for i in np.flatnonzero(h >= 0) for b in (1, 2, 3) if place[i] >= b]
     add("relaxkv:0.1:local=3", h, context="union", header=False, extra=local)
     for r in (0.05, 0.3):
-        add(f"weave:{r}", repair.closure(repair.anchors(a, r)), context="own+union")
-    add("weave:0.05:spans=2", repair.closure(repair.anchors(a, 0.05, 2)), context="own+union")
+        add(f"weave:{r}:context=own+union", repair.closure(repair.anchors(a, r)), context="own+union")
     add(
-        "weave:0.1:layers=upper",
+        "weave:0.05:spans=2:context=own+union",
+        repair.closure(repair.anchors(a, 0.05, 2)),
+        context="own+union",
+    )
+    add(
+        "weave:0.1:layers=upper:context=own+union",
         repair.closure(repair.anchors(a, 0.1, first_layer=layers // 2)),
         context="own+union",
     )
-    add("weave:0.1:context=causal", h)
+    add("weave:0.1", h)  # a short prompt: everything before a target
     # With a window, values far inside a document do not change: a larger ratio would choose by noise.
     for r in (0.05, 0.1 if repair.model.window else 0.3):
         out[f"cacheblend:{r}"] = repair.cacheblend(r)

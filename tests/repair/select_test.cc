@@ -99,9 +99,9 @@ TEST(Plans, WeaveSkipsWhereOneDocumentHasTheAttention) {
 TEST(Plans, AutomaticContextGoesByThePromptsLength) {
   PromptShape shape = shape_of_chunks({2, 2}, 2);
   const std::vector<float> scores(8, 0.1f);
-  EXPECT_EQ(plan_of("weave:context=auto", {shape, scores, {}}).context, RepairContext::kCausal);
+  EXPECT_EQ(plan_of("weave", {shape, scores, {}}).context, RepairContext::kCausal);
   shape.prompt_tokens = 4000;
-  EXPECT_EQ(plan_of("weave:context=auto", {shape, scores, {}}).context, RepairContext::kOwnUnion);
+  EXPECT_EQ(plan_of("weave", {shape, scores, {}}).context, RepairContext::kOwnUnion);
 }
 
 }  // namespace

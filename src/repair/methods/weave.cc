@@ -1,5 +1,6 @@
-// RelaxKV's anchors and nesting with another context: a target reads all of its own document, which
-// its state was built from, and of the others only what some layer's question looks at.
+// RelaxKV's anchors and nesting with another context: in a short prompt a target reads everything
+// before it, which costs little there; in a long one all of its own document, which its state was
+// built from, and of the others only what some layer's question looks at.
 #include <algorithm>
 
 #include "repair/context_option.h"
@@ -10,7 +11,7 @@ namespace looseleaf {
 namespace {
 
 constexpr MethodOption kOptions[] = {
-    context_option("own+union"),
+    context_option("auto"),
     {"spans", "0", "0..64", "average the scores over so many tokens on both sides first"},
     {"layers", "all", "all|upper", "which layers choose anchors: all, or the upper half"},
     {"nested", "1", "0|1", "each target down to the deepest layer that wants it, or all the way"},
@@ -55,7 +56,7 @@ const MethodInfo kWeave = {
     .name = "weave",
     .summary =
         "reuse, and each layer's most attended tokens recomputed, nested by depth, over "
-        "their own document and the other documents' chosen tokens",
+        "all before them or, in long prompts, their own document and the others' chosen tokens",
     .citation = "docs/repair.md; anchors and nesting: RelaxKV, 2609.33503",
     .storage = DocumentStorage::kShared,
     .options = kOptions,
