@@ -42,7 +42,7 @@ demo: setup ## set up, build, fetch a small model, answer from examples/document
 
 test: setup-notebook ## set up, build, fetch a small model, run every test
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=ON >/dev/null
-	@$(call compile,$(BUILD))
+	@$(call compile,$(BUILD)) --target all looseleaf_bundled
 	@export LOOSELEAF_SMOLLM2="$$($(PYTHON) scripts/fetch_model.py)"; \
 	  export LOOSELEAF_BIN=$(abspath $(BUILD))/bin/looseleaf LOOSELEAF_GOLDEN_DIR=$(CURDIR)/tests/golden/models; \
 	  $(call run_ctest,$(BUILD)); \
