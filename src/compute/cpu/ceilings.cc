@@ -73,8 +73,8 @@ double matrix_rate(ThreadPool& pool) {
   std::vector<float> y(kRows * kCols);
   const WeightMatrix w{find_gguf_weight_type(0), reinterpret_cast<const std::byte*>(weights.data()),
                        kCols, kDepth};
-  const double seconds =
-      best_seconds([&] { cpu_matmul(pool, Products::kFast, w, {}, x.data(), kRows, false, y.data()); });
+  const double seconds = best_seconds(
+      [&] { cpu_matmul(pool, Products::kFast, w, {}, x.data(), kRows, false, y.data()); });
   return 2.0 * kRows * kCols * kDepth / seconds / 1e9;
 }
 

@@ -7,7 +7,7 @@ namespace looseleaf {
 
 struct Ceilings {
   double read_gbps = 0;      // 1e9 bytes a second read from memory, no cache holding them
-  double matrix_gflops = 0;  // 1e9 operations a second of a large float32 product
+  double matrix_gflops = 0;  // 1e9 operations a second of a large product, as passes compute it
 };
 
 // With this many threads; the best of several runs of each. Takes about a second and 256 MB.
