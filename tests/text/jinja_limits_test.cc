@@ -57,10 +57,10 @@ TEST(JinjaLimits, Memory) {
   // than the default, so that sanitizers are through in time too.
   jinja::RenderOptions options;
   options.limits.built_bytes = 1 << 20;
-  const std::string doubled =
-      refused("{% set ns = namespace(a=[]) %}{% for i in range(50) %}{% set ns.a = [ns.a, ns.a] %}"
-              "{% endfor %}{{ ns.a }}",
-              "{}", options);
+  const std::string doubled = refused(
+      "{% set ns = namespace(a=[]) %}{% for i in range(50) %}{% set ns.a = [ns.a, ns.a] %}"
+      "{% endfor %}{{ ns.a }}",
+      "{}", options);
   EXPECT_NE(doubled.find("builds more than 1048576 bytes"), std::string::npos) << doubled;
 }
 
