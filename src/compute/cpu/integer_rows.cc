@@ -47,9 +47,7 @@ namespace looseleaf {
 
 HWY_EXPORT(BlocksToIntegers);
 
-void IntegerRows::assign(const float* x, int new_rows, int64_t new_cols) {
-  rows = new_rows;
-  cols = new_cols;
+void IntegerRows::assign(const float* x, int rows, int64_t cols) {
   const auto count = static_cast<size_t>(rows) * static_cast<size_t>(cols);
   codes.resize(count);
   scales.resize(count / kBlock);

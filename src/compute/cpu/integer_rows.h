@@ -10,13 +10,11 @@ namespace looseleaf {
 // largest of its 32 neighbours. A block that holds a NaN or an infinity has a NaN for its scale.
 struct IntegerRows {
   static constexpr int64_t kBlock = 32;
-  int rows = 0;
-  int64_t cols = 0;            // a multiple of kBlock
   std::vector<int16_t> codes;  // [rows, cols] in [-32767, 32767]
   std::vector<float> scales;   // [rows, cols / kBlock]
   std::vector<float> eighths;  // [rows, cols / kBlock] scale / 8 * the sum of the block's codes
 
-  // x: [rows, cols]
+  // x: [rows, cols]. REQUIRES: cols is a multiple of kBlock
   void assign(const float* x, int rows, int64_t cols);
 };
 

@@ -84,6 +84,8 @@ constexpr int64_t kFewRowsBytes = 256 << 10;
 constexpr int64_t kDotPanel = 32;
 // Scratch of a thread for the library: it packs x again for each panel, so panels are large.
 constexpr int64_t kPanelBytes = 8 << 20;
+// Values of x that a task rounds to bfloat16.
+constexpr int64_t kRoundedFloats = 32 << 10;
 
 bool use_bf16(Products products) {
   static const bool has = library_has_bf16();
@@ -148,10 +150,23 @@ const float* panel(const WeightMatrix& w, int64_t first, int64_t count) {
   return scratch.data();
 }
 
+// The same as bfloat16.
+const uint16_t* bf16_panel(const WeightMatrix& w, int64_t first, int64_t count) {
+  const std::byte* stored = w.data + first * w.row_bytes();
+  if (weight_kind(*w.type) == WeightKind::kBF16 &&
+      reinterpret_cast<uintptr_t>(stored) % alignof(uint16_t) == 0)
+    return reinterpret_cast<const uint16_t*>(stored);
+  thread_local std::vector<uint16_t> scratch;  // [count, w.cols]
+  const auto size = static_cast<size_t>(count * w.cols);
+  if (scratch.size() < size) scratch.resize(size);
+  cpu_dequantize(w, first, count, scratch.data());
+  return scratch.data();
+}
+
 // All of x as bfloat16. [rows, w.cols], until the thread's next product
 const uint16_t* to_bfloat16(const Product& p) {
   thread_local std::vector<uint16_t> halves;
-  const int64_t cols = p.w.cols, each = std::max<int64_t>(1, kDotPanel * 1024 / cols);
+  const int64_t cols = p.w.cols, each = std::max<int64_t>(1, kRoundedFloats / cols);
   halves.resize(static_cast<size_t>(p.rows * cols));
   uint16_t* to = halves.data();
   p.pool.parallel_for((p.rows + each - 1) / each, [&](int64_t task) {
@@ -189,15 +204,8 @@ void by_library(const Product& p, bool bf16) {
   p.pool.parallel_for((w.rows + each - 1) / each, [&](int64_t task) {
     const int64_t first = task * each, cols = std::min(each, w.rows - first);
     const LibraryProduct args{p.rows, cols, w.cols, p.accumulate, p.y + first, w.rows};
-    bool done = false;
-    if (bf16) {
-      thread_local std::vector<uint16_t> scratch;  // [cols, w.cols]
-      scratch.resize(static_cast<size_t>(cols * w.cols));
-      cpu_dequantize(w, first, cols, scratch.data());
-      done = library_product(args, halves, scratch.data());
-    } else {
-      done = library_product(args, p.x, panel(w, first, cols));
-    }
+    const bool done = bf16 ? library_product(args, halves, bf16_panel(w, first, cols))
+                           : library_product(args, p.x, panel(w, first, cols));
     if (!done) dots(p, panel(w, first, cols), first, cols);
     add_bias(p, first, cols);
   });

@@ -14,6 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace looseleaf::HWY_NAMESPACE {
 
+using Kernel = void (*)(const RowProduct&);
+
 #if LOOSELEAF_HAVE_CODES
 
 // Bytes that the processor is told of ahead: what streams through pages it does not foresee.
@@ -36,7 +38,7 @@ HWY_INLINE void AddBlock(const std::byte* block, int64_t b, const int16_t* const
   const Eight eight;
   hn::Vec<Words> low, high;
   Type::Codes(block, low, high);
-  const auto scale = HalfEverywhere(block);
+  const auto scale = Halves(eight, block);
   for (size_t r = 0; r < kRows; ++r) {
     const int16_t* at = x[r] + b * IntegerRows::kBlock;
     auto unused = hn::Zero(sums32);  // where sums are kept in two halves: not here
@@ -47,8 +49,7 @@ HWY_INLINE void AddBlock(const std::byte* block, int64_t b, const int16_t* const
     sum = hn::MulAdd(hn::ConvertTo(eight, dot), hn::Mul(scale, hn::Set(eight, scales[r][b])), sum);
     if constexpr (Type::kLeast > 0) {
       auto& least = sums.least[kTurn][r];
-      least =
-          hn::MulAdd(HalfEverywhere(block + Type::kLeast), hn::Set(eight, eighths[r][b]), least);
+      least = hn::MulAdd(Halves(eight, block + Type::kLeast), hn::Set(eight, eighths[r][b]), least);
     }
   }
 }
@@ -62,7 +63,7 @@ HWY_NOINLINE void Rows(const RowProduct& as) {
   for (size_t r = 0; r < kRows; ++r) {  // beyond the last one it is computed again and not written
     const int64_t row =
         as.first_integer_row + HWY_MIN(static_cast<int64_t>(r), int64_t{as.rows} - 1);
-    codes[r] = x.codes.data() + row * x.cols;
+    codes[r] = x.codes.data() + row * as.cols;
     scales[r] = x.scales.data() + row * blocks;
     eighths[r] = x.eighths.data() + row * blocks;
   }
@@ -104,30 +105,28 @@ void OfType(const RowProduct& as) {
     Rows<Type, kRowProductRows>(as);
 }
 
-void IntegersProduct(const RowProduct& as) {
-  switch (as.kind) {
+Kernel IntegersKernel(WeightKind kind) {
+  switch (kind) {
     case WeightKind::kQ8_0:
-      return OfType<Q8_0Codes>(as);
+      return OfType<Q8_0Codes>;
     case WeightKind::kQ4_0:
-      return OfType<Q4_0Codes>(as);
+      return OfType<Q4_0Codes>;
     case WeightKind::kQ4_1:
-      return OfType<Q4_1Codes>(as);
+      return OfType<Q4_1Codes>;
     case WeightKind::kQ5_0:
-      return OfType<Q5_0Codes>(as);
+      return OfType<Q5_0Codes>;
     case WeightKind::kQ5_1:
-      return OfType<Q5_1Codes>(as);
+      return OfType<Q5_1Codes>;
     case WeightKind::kIQ4_NL:
-      return OfType<IQ4_NLCodes>(as);
+      return OfType<IQ4_NLCodes>;
     default:
-      return;
+      return nullptr;
   }
 }
-bool HaveIntegers() { return true; }
 
 #else
 
-void IntegersProduct(const RowProduct&) {}
-bool HaveIntegers() { return false; }
+Kernel IntegersKernel(WeightKind) { return nullptr; }
 
 #endif
 
@@ -137,23 +136,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace looseleaf {
 
-HWY_EXPORT(IntegersProduct);
-HWY_EXPORT(HaveIntegers);
+HWY_EXPORT(IntegersKernel);
 
-void row_product_integers(const RowProduct& args) { HWY_DYNAMIC_DISPATCH(IntegersProduct)(args); }
+void row_product_integers(const RowProduct& args) {
+  HWY_DYNAMIC_DISPATCH(IntegersKernel)(args.kind)(args);
+}
 
 bool have_integer_products(WeightKind kind) {
-  switch (kind) {
-    case WeightKind::kQ8_0:
-    case WeightKind::kQ4_0:
-    case WeightKind::kQ4_1:
-    case WeightKind::kQ5_0:
-    case WeightKind::kQ5_1:
-    case WeightKind::kIQ4_NL:
-      return HWY_DYNAMIC_DISPATCH(HaveIntegers)();
-    default:
-      return false;
-  }
+  return HWY_DYNAMIC_DISPATCH(IntegersKernel)(kind) != nullptr;
 }
 
 }  // namespace looseleaf

@@ -25,101 +25,57 @@ namespace looseleaf::HWY_NAMESPACE {
 using Words = hn::CappedTag<int16_t, 16>;
 using Sums32 = hn::Repartition<int32_t, Words>;
 using Eight = hn::RebindToFloat<Sums32>;
-using Bytes16 = hn::Full128<uint8_t>;
-using Signed16 = hn::Full128<int8_t>;
+using CodeVector = hn::Vec<Words>;
 
-// The IEEE half at p in all lanes.
-HWY_INLINE hn::Vec<Eight> HalfEverywhere(const std::byte* p) {
-  const hn::Rebind<uint16_t, Eight> bits;
-  const hn::Rebind<hwy::float16_t, Eight> halves;
-  return hn::PromoteTo(Eight(), hn::BitCast(halves, hn::Set(bits, load_u16(p))));
-}
-
-// 16 pairs of codes: the low nibbles, then the high ones.
-HWY_INLINE void NibbleBytes(const std::byte* pairs, hn::Vec<Bytes16>& low, hn::Vec<Bytes16>& high) {
-  const Bytes16 d;
-  const hn::Full128<uint16_t> words;
-  const auto both = hn::LoadU(d, Bytes(pairs)), nibble = hn::Set(d, uint8_t{15});
-  low = hn::And(both, nibble);
-  // x86 shifts no bytes: what comes in from the neighbour is masked off.
-  high = hn::And(hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(words, both))), nibble);
-}
-
-HWY_INLINE void Widen(hn::Vec<Bytes16> low_bytes, hn::Vec<Bytes16> high_bytes, hn::Vec<Words>& low,
-                      hn::Vec<Words>& high) {
-  low = hn::PromoteTo(Words(), low_bytes);
-  high = hn::PromoteTo(Words(), high_bytes);
+HWY_INLINE void SignedBytes(const int8_t* codes, CodeVector& low, CodeVector& high) {
+  const hn::Full128<int8_t> d;
+  low = hn::PromoteTo(Words(), hn::LoadU(d, codes));
+  high = hn::PromoteTo(Words(), hn::LoadU(d, codes + 16));
 }
 
 struct Q8_0Codes {
   static constexpr int64_t kBytes = Q8_0::kBytes, kLeast = 0;
-  static HWY_INLINE void Codes(const std::byte* block, hn::Vec<Words>& low, hn::Vec<Words>& high) {
-    const auto* codes = reinterpret_cast<const int8_t*>(block + 2);
-    low = hn::PromoteTo(Words(), hn::LoadU(Signed16(), codes));
-    high = hn::PromoteTo(Words(), hn::LoadU(Signed16(), codes + 16));
-  }
-};
-
-struct Q4_1Codes {
-  static constexpr int64_t kBytes = Q4_1::kBytes, kLeast = 2;
-  static HWY_INLINE void Codes(const std::byte* block, hn::Vec<Words>& low, hn::Vec<Words>& high) {
-    hn::Vec<Bytes16> low_bytes, high_bytes;
-    NibbleBytes(block + 4, low_bytes, high_bytes);
-    Widen(low_bytes, high_bytes, low, high);
-  }
-};
-
-struct Q4_0Codes {
-  static constexpr int64_t kBytes = Q4_0::kBytes, kLeast = 0;
-  static HWY_INLINE void Codes(const std::byte* block, hn::Vec<Words>& low, hn::Vec<Words>& high) {
-    hn::Vec<Bytes16> low_bytes, high_bytes;
-    NibbleBytes(block + 2, low_bytes, high_bytes);
-    Widen(low_bytes, high_bytes, low, high);
-    low = hn::Sub(low, hn::Set(Words(), int16_t{8}));
-    high = hn::Sub(high, hn::Set(Words(), int16_t{8}));
-  }
-};
-
-// Four bits from `pairs`, the fifth from `bits`.
-HWY_INLINE void FiveBitBytes(const std::byte* bits, const std::byte* pairs, hn::Vec<Bytes16>& low,
-                             hn::Vec<Bytes16>& high) {
-  const Bytes16 d;
-  std::byte fifth[32];
-  FifthBits(bits, fifth);
-  NibbleBytes(pairs, low, high);
-  low = hn::Or(low, hn::LoadU(d, Bytes(fifth)));
-  high = hn::Or(high, hn::LoadU(d, Bytes(fifth + 16)));
-}
-
-struct Q5_1Codes {
-  static constexpr int64_t kBytes = Q5_1::kBytes, kLeast = 2;
-  static HWY_INLINE void Codes(const std::byte* block, hn::Vec<Words>& low, hn::Vec<Words>& high) {
-    hn::Vec<Bytes16> low_bytes, high_bytes;
-    FiveBitBytes(block + 4, block + 8, low_bytes, high_bytes);
-    Widen(low_bytes, high_bytes, low, high);
-  }
-};
-
-struct Q5_0Codes {
-  static constexpr int64_t kBytes = Q5_0::kBytes, kLeast = 0;
-  static HWY_INLINE void Codes(const std::byte* block, hn::Vec<Words>& low, hn::Vec<Words>& high) {
-    hn::Vec<Bytes16> low_bytes, high_bytes;
-    FiveBitBytes(block + 2, block + 6, low_bytes, high_bytes);
-    Widen(low_bytes, high_bytes, low, high);
-    low = hn::Sub(low, hn::Set(Words(), int16_t{16}));
-    high = hn::Sub(high, hn::Set(Words(), int16_t{16}));
+  static HWY_INLINE void Codes(const std::byte* block, CodeVector& low, CodeVector& high) {
+    SignedBytes(reinterpret_cast<const int8_t*>(block + 2), low, high);
   }
 };
 
 struct IQ4_NLCodes {
   static constexpr int64_t kBytes = IQ4_NL::kBytes, kLeast = 0;
-  static HWY_INLINE void Codes(const std::byte* block, hn::Vec<Words>& low, hn::Vec<Words>& high) {
+  static HWY_INLINE void Codes(const std::byte* block, CodeVector& low, CodeVector& high) {
     int8_t levels[32];
     Levels(block + 2, levels);
-    low = hn::PromoteTo(Words(), hn::LoadU(Signed16(), levels));
-    high = hn::PromoteTo(Words(), hn::LoadU(Signed16(), levels + 16));
+    SignedBytes(levels, low, high);
   }
 };
+
+// Four bits at byte kPairs and, unless kFifth is 0, a fifth at kFifth, less kMinus.
+template <typename Type, int64_t kLeastAt, int kMinus, int kPairs, int kFifth = 0>
+struct NibbleCodes {
+  static constexpr int64_t kBytes = Type::kBytes, kLeast = kLeastAt;
+  static HWY_INLINE void Codes(const std::byte* block, CodeVector& low, CodeVector& high) {
+    const Bytes16 d;
+    hn::Vec<Bytes16> low_bytes, high_bytes;
+    NibbleBytes(block + kPairs, low_bytes, high_bytes);
+    if constexpr (kFifth > 0) {
+      std::byte fifth[32];
+      FifthBits(block + kFifth, fifth);
+      low_bytes = hn::Or(low_bytes, hn::LoadU(d, Bytes(fifth)));
+      high_bytes = hn::Or(high_bytes, hn::LoadU(d, Bytes(fifth + 16)));
+    }
+    low = hn::PromoteTo(Words(), low_bytes);
+    high = hn::PromoteTo(Words(), high_bytes);
+    if constexpr (kMinus > 0) {
+      low = hn::Sub(low, hn::Set(Words(), int16_t{kMinus}));
+      high = hn::Sub(high, hn::Set(Words(), int16_t{kMinus}));
+    }
+  }
+};
+
+using Q4_0Codes = NibbleCodes<Q4_0, 0, 8, 2>;
+using Q4_1Codes = NibbleCodes<Q4_1, 2, 0, 4>;
+using Q5_0Codes = NibbleCodes<Q5_0, 0, 16, 6, 2>;
+using Q5_1Codes = NibbleCodes<Q5_1, 2, 0, 8, 4>;
 
 }  // namespace looseleaf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

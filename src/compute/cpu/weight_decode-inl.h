@@ -33,12 +33,16 @@ using Slot = std::integral_constant<size_t, kSlot>;
 
 HWY_INLINE const uint8_t* Bytes(const std::byte* p) { return reinterpret_cast<const uint8_t*>(p); }
 
+// The IEEE half at p in all lanes.
+template <typename D>
+HWY_INLINE hn::Vec<D> Halves(D d, const std::byte* p) {
+  const hn::Rebind<uint16_t, D> bits;
+  const hn::Rebind<hwy::float16_t, D> halves;
+  return hn::PromoteTo(d, hn::BitCast(halves, hn::Set(bits, load_u16(p))));
+}
+
 HWY_INLINE float Half(const std::byte* p) {
-  const hn::CappedTag<float, 1> one;
-  const hn::Rebind<hwy::float16_t, decltype(one)> half;
-  HWY_ALIGN hwy::float16_t bits[8];
-  std::memcpy(bits, p, sizeof bits[0]);
-  return hn::GetLane(hn::PromoteTo(one, hn::Load(half, bits)));
+  return hn::GetLane(Halves(hn::CappedTag<float, 1>(), p));
 }
 
 // Lanes(d) unsigned bytes as integers.
@@ -165,6 +169,20 @@ struct Q5_1 {
   }
 };
 
+#if HWY_TARGET != HWY_SCALAR
+using Bytes16 = hn::Full128<uint8_t>;
+
+// 16 pairs of codes: the low nibbles, then the high ones.
+HWY_INLINE void NibbleBytes(const std::byte* pairs, hn::Vec<Bytes16>& low, hn::Vec<Bytes16>& high) {
+  const Bytes16 d;
+  const hn::Full128<uint16_t> words;
+  const auto both = hn::LoadU(d, Bytes(pairs)), nibble = hn::Set(d, uint8_t{15});
+  low = hn::And(both, nibble);
+  // x86 shifts no bytes: what comes in from the neighbour is masked off.
+  high = hn::And(hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(words, both))), nibble);
+}
+#endif
+
 // The levels of 16 pairs of codes: those of the low nibbles, then those of the high ones.
 HWY_INLINE void Levels(const std::byte* pairs, int8_t* HWY_RESTRICT to) {
   HWY_ALIGN static constexpr int8_t kLevels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
@@ -175,19 +193,12 @@ HWY_INLINE void Levels(const std::byte* pairs, int8_t* HWY_RESTRICT to) {
     to[i + 16] = kLevels[std::to_integer<int>(pairs[i] >> 4)];
   }
 #else
-  const hn::Full128<uint8_t> bytes;
   const hn::Full128<int8_t> levels;
-  const hn::Full128<uint16_t> words;
-  const auto table = hn::BitCast(bytes, hn::Load(levels, kLevels));
-  const auto low_bits = hn::Set(bytes, uint8_t{15});
-  const auto codes = hn::LoadU(bytes, Bytes(pairs));
-  // x86 shifts no bytes: what comes in from the neighbour is masked off.
-  const auto high = hn::BitCast(bytes, hn::ShiftRight<4>(hn::BitCast(words, codes)));
-  const auto at = [&](auto index) {
-    return hn::BitCast(levels, hn::TableLookupBytes(table, hn::And(index, low_bits)));
-  };
-  hn::StoreU(at(codes), levels, to);
-  hn::StoreU(at(high), levels, to + 16);
+  const auto table = hn::BitCast(Bytes16(), hn::Load(levels, kLevels));
+  hn::Vec<Bytes16> low, high;
+  NibbleBytes(pairs, low, high);
+  hn::StoreU(hn::BitCast(levels, hn::TableLookupBytes(table, low)), levels, to);
+  hn::StoreU(hn::BitCast(levels, hn::TableLookupBytes(table, high)), levels, to + 16);
 #endif
 }
 
