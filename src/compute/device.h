@@ -41,6 +41,9 @@ struct DeviceFacts {
 
 struct AttendArgs {
   int layer = 0;
+  // Calls of one device with the same number, other than 0, have the same segments, groups and
+  // positions: what follows from them is worked out once.
+  uint64_t pass = 0;
   int heads = 0;
   int kv_heads = 0;
   int head_dim = 0;
@@ -57,6 +60,13 @@ struct AttendArgs {
   float* out = nullptr;          // [active, heads, head_dim] 0 for a row that sees no key
   float* lse = nullptr;          // [active, heads] log of the sum of exp(score), or null
   float* mass = nullptr;         // where SegmentUse::mass points, or null
+};
+
+// One of several products with the same rows.
+struct WeightProduct {
+  const WeightMatrix* w = nullptr;
+  std::span<const float> bias;  // [w.rows] or empty
+  float* y = nullptr;           // [rows, w.rows]
 };
 
 // The values of tokens computed twice.
@@ -99,6 +109,10 @@ class Device {
   // For scratch, outside passes. Errors: kUnavailable.
   virtual Expected<DeviceMemory> allocate(size_t bytes) = 0;
 
+  // What follows, up to `wait`, is a pass. `repeats`: passes like it follow each other, the same
+  // operations with other data, so that it may pay to keep how one is run.
+  virtual void begin_pass(bool repeats) = 0;
+
   // Copies bytes inside the device's memory; the ranges do not overlap.
   virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;
   // From the host's memory, which may change as soon as the call returns.
@@ -122,6 +136,9 @@ class Device {
   virtual void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
                       bool accumulate, float* y) = 0;
 
+  // y = x W^T + bias for each of the products, whose W have x's columns. x: [rows, columns]
+  virtual void matmuls(std::span<const WeightProduct> products, const float* x, int rows) = 0;
+
   // Turns each head's rotary dimensions by its row's angles. x: [rows, heads, head_dim] in place;
   // angles: [rows][2][rotary_dims / 2] cos, then sin
   virtual void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
@@ -129,6 +146,10 @@ class Device {
 
   // gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i]   (SwiGLU, 2002.05202)
   virtual void silu_multiply(float* gate, const float* up, int64_t count) = 0;
+
+  // out[r] = the place of the largest of row r, the first of equal ones; a row with a NaN gives any.
+  // x: [rows, cols]; out: [rows] in the host's memory, there after `wait`
+  virtual void largest(const float* x, int rows, int cols, int32_t* out) = 0;
 
   // Writes keys and values of rows into their slots of `layer`, converted to the slots' types; a
   // slot whose layout has no place for the layer is passed over.

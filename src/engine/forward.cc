@@ -1,14 +1,30 @@
 #include "engine/forward.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "engine/visible_pairs.h"
 
 namespace looseleaf {
+namespace {
+
+// The last token of each sequence, which gives its next: such passes follow each other.
+bool is_decode_step(const Pass& pass) {
+  return static_cast<size_t>(pass.outputs) == pass.rows.size();
+}
+
+// No two passes of the process have the same.
+uint64_t next_pass_number() {
+  static std::atomic<uint64_t> number = 0;
+  return ++number;
+}
+
+}  // namespace
 
 // Buffers of one pass, and what stays the same through its layers.
 struct Forward::Scratch {
+  uint64_t number = 0;      // AttendArgs::pass
   float* x;                 // [rows, hidden] the residual stream
   float* normed;            // [rows, hidden]
   float* query;             // [rows, heads * head_dim]
@@ -87,6 +103,8 @@ Status Forward::run(const Pass& pass, std::span<float> logits, const PassIo& io)
   const ModelConfig& c = model_.config;
   const size_t rows = pass.rows.size();
   LL_ASSIGN(Scratch s, scratch(pass));
+  s.number = next_pass_number();
+  device_.begin_pass(is_decode_step(pass));
   std::vector<int32_t> tokens(rows);
   std::vector<float> angles(s.angles.size());
   s.group_rows.resize(pass.groups.size());
@@ -123,9 +141,8 @@ Status Forward::run(const Pass& pass, std::span<float> logits, const PassIo& io)
   if (pass.outputs > 0) {
     device_.rms_norm(s.x, model_.output_norm, c.norm_eps, pass.outputs, s.normed);
     product(model_.output, {}, s.normed, pass.outputs, false, s.logits);
-    device_.download(
-        logits.data(), s.logits,
-        static_cast<size_t>(pass.outputs) * static_cast<size_t>(c.vocab) * sizeof(float));
+    if (io.largest != nullptr) device_.largest(s.logits, pass.outputs, c.vocab, io.largest);
+    device_.download(logits.data(), s.logits, logits.size_bytes());
   }
   return device_.wait();
 }
@@ -134,6 +151,12 @@ void Forward::product(const WeightMatrix& w, std::span<const float> bias, const 
                       bool accumulate, float* y) {
   device_.matmul(w, bias, x, rows, accumulate, y);
   operations_ += 2.0 * rows * static_cast<double>(w.rows) * static_cast<double>(w.cols);
+}
+
+void Forward::products(std::span<const WeightProduct> products, const float* x, int rows) {
+  device_.matmuls(products, x, rows);
+  for (const WeightProduct& p : products)
+    operations_ += 2.0 * rows * static_cast<double>(p.w->rows) * static_cast<double>(p.w->cols);
 }
 
 void Forward::attend(int index, int active, const Pass& pass, const PassIo& io, Scratch& s) {
@@ -150,6 +173,7 @@ void Forward::attend(int index, int active, const Pass& pass, const PassIo& io, 
   }
   AttendArgs attend;
   attend.layer = index;
+  attend.pass = s.number;
   attend.heads = c.heads;
   attend.kv_heads = c.kv_heads;
   attend.head_dim = c.head_dim;
@@ -171,6 +195,7 @@ void Forward::attend(int index, int active, const Pass& pass, const PassIo& io, 
   operations_ += 2 * pair * pairs();
   if (pass.mass_places == 0) return;
 
+  attend.pass = 0;
   attend.groups = s.mass_groups;
   if (pass.mass_of_documents) {
     attend.out = s.unused;
@@ -198,9 +223,12 @@ void Forward::layer(int index, const Pass& pass, const PassIo& io, Scratch& s) {
   if (writing == 0 || (attending == 0 && !writes)) return;
 
   device_.rms_norm(s.x, w.attention_norm, c.norm_eps, writing, s.normed);
+  const WeightProduct query{&w.query, w.query_bias, s.query};
+  const bool together = writes && attending == writing;
   if (writes) {
-    product(w.key, w.key_bias, s.normed, writing, false, s.key);
-    product(w.value, w.value_bias, s.normed, writing, false, s.value);
+    const WeightProduct all[] = {
+        {&w.key, w.key_bias, s.key}, {&w.value, w.value_bias, s.value}, query};
+    products(std::span(all).first(together ? 3 : 2), s.normed, writing);
     if (!w.key_norm.empty())
       device_.rms_norm(s.key, w.key_norm, c.norm_eps, writing * c.kv_heads, s.key);
     device_.rotate(s.key, s.angles, writing, c.kv_heads, c.head_dim, c.rope.dims, c.rope.pairs);
@@ -208,7 +236,7 @@ void Forward::layer(int index, const Pass& pass, const PassIo& io, Scratch& s) {
   }
   if (attending == 0) return;
 
-  product(w.query, w.query_bias, s.normed, attending, false, s.query);
+  if (!together) products({&query, 1}, s.normed, attending);
   if (!w.query_norm.empty())
     device_.rms_norm(s.query, w.query_norm, c.norm_eps, attending * c.heads, s.query);
   device_.rotate(s.query, s.angles, attending, c.heads, c.head_dim, c.rope.dims, c.rope.pairs);
@@ -217,8 +245,8 @@ void Forward::layer(int index, const Pass& pass, const PassIo& io, Scratch& s) {
   product(w.attention_output, w.attention_output_bias, s.attention, active, true, s.x);
 
   device_.rms_norm(s.x, w.ffn_norm, c.norm_eps, active, s.normed);
-  product(w.gate, w.gate_bias, s.normed, active, false, s.gate);
-  product(w.up, w.up_bias, s.normed, active, false, s.up);
+  const WeightProduct gated[] = {{&w.gate, w.gate_bias, s.gate}, {&w.up, w.up_bias, s.up}};
+  products(gated, s.normed, active);
   device_.silu_multiply(s.gate, s.up, int64_t{active} * c.ffn);
   product(w.down, w.down_bias, s.gate, active, true, s.x);
 }

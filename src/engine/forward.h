@@ -10,10 +10,14 @@
 
 namespace looseleaf {
 
-// What goes in and out of a pass beside keys and values, all in the device's memory.
+// What goes in and out of a pass beside keys and values and logits, in the device's memory unless
+// it says otherwise.
 struct PassIo {
   const float* hidden_in = nullptr;  // [rows, hidden] what enters layer first_layer, if that is > 0
   float* hidden_out = nullptr;       // [rows, hidden] what leaves the last layer run, or null
+  // [outputs] the host's: the token of each output's largest logit, the lower one of equals; null:
+  // not wanted.
+  int32_t* largest = nullptr;
   // [layers, mass_places] where the mass of keys is added: see SegmentUse::mass
   float* mass = nullptr;
 };
@@ -23,7 +27,7 @@ class Forward {
  public:
   Forward(const Model& model, Device& device);
 
-  // Runs the pass. logits: [pass.outputs, vocab].
+  // Runs the pass. logits: [pass.outputs, vocab]; may be empty where `io.largest` is wanted alone.
   // Errors: kUnavailable (no memory for scratch; what the rows' slots hold is to be thrown away).
   Status run(const Pass& pass, std::span<float> logits, const PassIo& io = {});
 
@@ -41,6 +45,7 @@ class Forward {
   void attend(int index, int active, const Pass& pass, const PassIo& io, Scratch& s);
   void product(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
                bool accumulate, float* y);
+  void products(std::span<const WeightProduct> products, const float* x, int rows);
 
   const Model& model_;
   Device& device_;

@@ -72,11 +72,13 @@ bool ends_answer(const EngineCore& core, int32_t token) {
 
 class Generation {
  public:
-  Generation(EngineCore& core, const Request& request, Sampler sampler, AnswerText text,
-             Sequence sequence)
+  // `needs_logits`: somebody reads them besides the sampler.
+  Generation(EngineCore& core, const Request& request, Sampler sampler, bool needs_logits,
+             AnswerText text, Sequence sequence)
       : core_(core),
         request_(request),
         sampler_(std::move(sampler)),
+        only_largest_(!needs_logits && sampler_.takes_largest()),
         text_(std::move(text)),
         sequence_(std::move(sequence)),
         logits_(static_cast<size_t>(core.model->config.vocab)) {}
@@ -86,7 +88,7 @@ class Generation {
     const double before = core_.forward.operations();
     if (method.repairs()) LL_RETURN_IF_ERROR(repair_documents(method, answer));
     const Stopwatch watch;
-    LL_RETURN_IF_ERROR(compute_text(core_, sequence_, logits_));
+    LL_RETURN_IF_ERROR(compute_next());
     const double all = core_.forward.operations() - before;
     answer.flops.question = all - answer.flops.score - answer.flops.repair;
     answer.flops.share_of_full =
@@ -105,9 +107,9 @@ class Generation {
       if (n > 0) {
         // The byte limit bounds an answer as the context does: what is generated so far stands.
         if (!append_token(core_, sequence_, answer.tokens.back())) break;
-        LL_RETURN_IF_ERROR(compute_text(core_, sequence_, logits_));
+        LL_RETURN_IF_ERROR(compute_next());
       }
-      const int32_t token = sampler_.sample(logits_);
+      const int32_t token = only_largest_ ? largest_ : sampler_.sample(logits_);
       answer.tokens.push_back(token);
       if (request_.logprobs >= 0)
         answer.logprobs.push_back(log_probability(logits_, token, request_.logprobs));
@@ -153,6 +155,11 @@ class Generation {
   const Sequence& sequence() const { return sequence_; }
 
  private:
+  Status compute_next() {
+    if (only_largest_) return compute_text(core_, sequence_, {}, &largest_);
+    return compute_text(core_, sequence_, logits_);
+  }
+
   Status repair_documents(const Method& method, Answer& answer) {
     const Stopwatch watch;
     std::optional<GivenTargets> given;
@@ -190,6 +197,8 @@ class Generation {
   EngineCore& core_;
   const Request& request_;
   Sampler sampler_;
+  bool only_largest_;     // logits stay on the device
+  int32_t largest_ = -1;  // then: the next token
   AnswerText text_;
   Sequence sequence_;
   std::vector<float> logits_;        // [vocab]
@@ -278,7 +287,8 @@ Expected<Answer> answer_request(EngineCore& core, const Request& request, const 
   answer.timings.chunk_prefill_ms = sequence->chunk_prefill_ms;
 
   Generation generation(core, request, Sampler(std::move(params), answer.prompt_tokens),
-                        std::move(text), std::move(*sequence));
+                        request.logprobs >= 0 || forced != nullptr, std::move(text),
+                        std::move(*sequence));
   Status status = generation.prefill(method, answer);
   if (status && forced != nullptr) generation.keep_first_logits();
   if (status) status = generation.decode(started, answer);

@@ -22,6 +22,7 @@ Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits,
   const auto hidden = static_cast<size_t>(core.model->config.hidden);
   const auto vocab = static_cast<size_t>(core.model->config.vocab);
   Pass pass = all;
+  int32_t* largest = io.largest;
   DeviceMemory hidden_in;  // [rows of a piece, hidden]
   if (io.hidden_in != nullptr) {
     const size_t rows = std::min(piece_rows, all.rows.size());
@@ -32,6 +33,7 @@ Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits,
         std::span(all.rows).subspan(first, std::min(piece_rows, all.rows.size() - first));
     pass.rows.clear();
     PassIo piece = io;
+    piece.largest = largest;
     for (const size_t r : by_depth(rows)) {
       if (io.hidden_in != nullptr)
         core.device->copy(hidden_in.get() + pass.rows.size() * hidden * sizeof(float),
@@ -46,9 +48,10 @@ Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits,
       pass.outputs = static_cast<int>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
         return row.depth >= core.model->config.layers;
       }));
-    const size_t out = static_cast<size_t>(pass.outputs) * vocab;
+    const size_t out = logits.empty() ? 0 : static_cast<size_t>(pass.outputs) * vocab;
     LL_RETURN_IF_ERROR(core.forward.run(pass, logits.first(out), piece));
     logits = logits.subspan(out);
+    if (largest != nullptr) largest += pass.outputs;
   }
   return {};
 }

@@ -89,6 +89,12 @@ void Sampler::adjust(std::vector<float>& logits) const {
   for (const auto& [token, bias] : params_.logit_bias) logits[static_cast<size_t>(token)] += bias;
 }
 
+bool Sampler::takes_largest() const {
+  return params_.temperature == 0 && params_.repetition_penalty == 1 &&
+         params_.presence_penalty == 0 && params_.frequency_penalty == 0 &&
+         params_.logit_bias.empty();
+}
+
 int32_t Sampler::sample(std::span<const float> raw) {
   std::vector<float> logits(raw.begin(), raw.end());
   adjust(logits);

@@ -41,6 +41,9 @@ class Sampler {
   // the lower id in a tie. logits: [vocab], left as they are.
   int32_t sample(std::span<const float> logits);
 
+  // Whether every sample is the largest logit, whatever came before: a device can find it.
+  bool takes_largest() const;
+
  private:
   void adjust(std::vector<float>& logits) const;
 

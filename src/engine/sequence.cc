@@ -80,9 +80,10 @@ Pass pending_text(const Sequence& sequence, size_t end, int layers) {
 
 namespace {
 
-Status compute_parts(EngineCore& core, Sequence& sequence, size_t end, std::span<float> logits) {
+Status compute_parts(EngineCore& core, Sequence& sequence, size_t end, std::span<float> logits,
+                     int32_t* largest) {
   const Pass pass = pending_text(sequence, end, core.model->config.layers);
-  LL_RETURN_IF_ERROR(run_in_pieces(core, pass, logits));
+  LL_RETURN_IF_ERROR(run_in_pieces(core, pass, logits, {.largest = largest}));
   for (size_t part = 0; part < end; ++part)
     if (auto* run = std::get_if<TextRun>(&sequence.parts[part]))
       run->computed = static_cast<int>(run->tokens.size());
@@ -91,12 +92,13 @@ Status compute_parts(EngineCore& core, Sequence& sequence, size_t end, std::span
 
 }  // namespace
 
-Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits) {
-  return compute_parts(core, sequence, sequence.parts.size(), logits);
+Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits,
+                    int32_t* largest) {
+  return compute_parts(core, sequence, sequence.parts.size(), logits, largest);
 }
 
 Status compute_text_before(EngineCore& core, Sequence& sequence, size_t end) {
-  return compute_parts(core, sequence, end, {});
+  return compute_parts(core, sequence, end, {}, nullptr);
 }
 
 void publish(EngineCore& core, const Sequence& sequence) {

@@ -73,9 +73,10 @@ Status append_token(EngineCore& core, Sequence& sequence, int32_t token);
 // parts the last one gives logits.
 Pass pending_text(const Sequence& sequence, size_t end, int layers);
 
-// Runs all tokens that are not computed yet. logits: [vocab] after the last token.
-// Errors: kUnavailable.
-Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits);
+// Runs all tokens that are not computed yet. logits: [vocab] after the last token; empty where only
+// the largest one's token is wanted. Errors: kUnavailable.
+Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits,
+                    int32_t* largest = nullptr);
 
 // Runs those of parts [0, end), which does not reach the last. Errors: kUnavailable.
 Status compute_text_before(EngineCore& core, Sequence& sequence, size_t end);

@@ -2,6 +2,7 @@
 // odd sizes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -60,6 +61,18 @@ class DeviceProduct : public testing::TestWithParam<std::tuple<const char*, cons
                       bounds[i])
               << rows << " x " << outputs << " x " << cols;
       }
+    // Three at once: without, with and without a bias.
+    const float nan = std::nanf("");
+    const std::vector<float> poison(sums.size(), nan);
+    const DeviceFloats first(device, poison), second(device, poison), third(device, poison);
+    const WeightProduct all[] = {{&w, {}, first.data()}, {&w, bias, second.data()}, {&w, {}, third.data()}};
+    device.matmuls(all, x_there.data(), rows);
+    const std::vector<float> plain = first.read(), biased = second.read();
+    EXPECT_EQ(plain, third.read());
+    for (size_t i = 0; i < sums.size(); ++i) {
+      ASSERT_NEAR(plain[i], sums[i], bounds[i]);
+      ASSERT_NEAR(biased[i], sums[i] + bias[i % bias.size()], bounds[i]);
+    }
   }
   const WeightType& type() const { return *std::get<1>(GetParam()); }
 
@@ -74,13 +87,15 @@ TEST_P(DeviceProduct, MatchesFloat64) {
     const double rounding = device->facts().f32 ? 0 : 0x1p-7 + 0x1p-16;
     std::vector<std::unique_ptr<RandomMatrix>> matrices;  // outlive the device's copies
     std::vector<std::vector<float>> biases;
-    for (const int64_t cols : {column_counts(type()).front(), column_counts(type()).back()})
+    // 4352: more than one step of a block's threads.
+    for (const int64_t cols :
+         {column_counts(type()).front(), column_counts(type()).back(), int64_t{4352}})
       for (const int64_t outputs : {1, 3, 70}) {
         matrices.push_back(std::make_unique<RandomMatrix>(type(), outputs, cols, random_));
         biases.push_back(random_floats(static_cast<size_t>(outputs), random_));
         ASSERT_TRUE(device->load(matrices.back()->matrix));
         ASSERT_TRUE(device->load(std::span<const float>(biases.back())));
-        for (const int rows : {1, 16, 130})
+        for (const int rows : {1, 3, 8, 16, 130})
           check(*device, matrices.back()->matrix, biases.back(), rows, rounding);
       }
   }
@@ -197,6 +212,61 @@ TEST_P(DeviceOperations, RotatesByEachRowsAngles) {
         for (size_t d = 8; d < 11; ++d) EXPECT_EQ(turned[at + d], x[at + d]);
       }
   }
+}
+
+TEST_P(DeviceOperations, FindsTheFirstLargest) {
+  for (const int cols : {1, 31, 1000, 49152}) {
+    std::vector<float> x = random_floats(3 * static_cast<size_t>(cols), random_);
+    std::vector<int32_t> expected;
+    for (int r = 0; r < 3; ++r) {
+      float* row = x.data() + r * cols;
+      const int place = cols / (r + 1) - 1;  // of the first of two equal ones
+      if (place >= 0) row[place] = row[cols - 1] = 100;
+      expected.push_back(static_cast<int32_t>(std::max_element(row, row + cols) - row));
+    }
+    const DeviceFloats x_there(*device_, x);
+    std::vector<int32_t> found(3, -1);
+    device_->largest(x_there.data(), 3, cols, found.data());
+    ASSERT_TRUE(device_->wait());
+    EXPECT_EQ(found, expected) << cols;
+  }
+}
+
+// Passes that a device may replay still compute with their own data.
+TEST_P(DeviceOperations, RepeatedPassesGiveTheirOwnResults) {
+  constexpr int kCols = 64, kOutputs = 48, kRows = 2;
+  const RandomMatrix table(*find_gguf_weight_type(0), 100, kCols, random_);  // f32
+  const RandomMatrix w(*find_gguf_weight_type(0), kOutputs, kCols, random_);
+  const std::vector<float> norm = random_floats(kCols, random_);
+  ASSERT_TRUE(device_->load(table.matrix));
+  ASSERT_TRUE(device_->load(w.matrix));
+  ASSERT_TRUE(device_->load(std::span<const float>(norm)));
+  const DeviceFloats x(*device_, kRows * kCols), y(*device_, kRows * kOutputs);
+  struct Results {
+    std::vector<float> y = std::vector<float>(kRows * kOutputs);
+    std::vector<int32_t> largest = std::vector<int32_t>(kRows);
+    bool operator==(const Results&) const = default;
+  };
+  const auto run = [&](bool repeats, int pass) {
+    Results results;
+    device_->begin_pass(repeats);
+    device_->embed(table.matrix, std::vector<int32_t>{pass, 99 - pass}, x.data());
+    device_->rms_norm(x.data(), norm, 1e-5f, kRows, x.data());
+    const std::vector<float> start(results.y.size(), static_cast<float>(pass));
+    device_->upload(y.data(), start.data(), start.size() * sizeof(float));
+    // Of some passes longer: what a device replays is not what it has.
+    for (int i = 0; i < (pass == 5 ? 2 : 1); ++i)
+      device_->matmul(w.matrix, {}, x.data(), kRows, true, y.data());
+    device_->largest(y.data(), kRows, kOutputs, results.largest.data());
+    device_->download(results.y.data(), y.data(), results.y.size() * sizeof(float));
+    EXPECT_TRUE(device_->wait());
+    return results;
+  };
+  for (int pass = 0; pass < 8; ++pass) EXPECT_EQ(run(true, pass), run(false, pass)) << pass;
+  std::vector<Results> in_a_row;
+  for (int pass = 0; pass < 8; ++pass) in_a_row.push_back(run(true, pass));
+  for (int pass = 0; pass < 8; ++pass)
+    EXPECT_EQ(in_a_row[static_cast<size_t>(pass)], run(false, pass)) << pass;
 }
 
 // A pass that finds no memory says so once, and the next one works.

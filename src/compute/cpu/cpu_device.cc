@@ -1,5 +1,6 @@
 #include "compute/cpu/cpu_device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -38,6 +39,7 @@ class CpuDevice final : public Device {
     return DeviceMemory(static_cast<std::byte*>(memory), DeviceRelease{this});
   }
 
+  void begin_pass(bool) override {}
   void copy(std::byte* to, const std::byte* from, size_t bytes) override {
     copy_bytes(to, from, bytes);
   }
@@ -55,12 +57,20 @@ class CpuDevice final : public Device {
               bool accumulate, float* y) override {
     cpu_matmul(pool_, products_, w, bias, x, rows, accumulate, y);
   }
+  void matmuls(std::span<const WeightProduct> products, const float* x, int rows) override {
+    for (const WeightProduct& p : products)
+      cpu_matmul(pool_, products_, *p.w, p.bias, x, rows, false, p.y);
+  }
   void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
               int rotary_dims, RopePairs pairs) override {
     cpu_rotate(pool_, x, angles, rows, heads, head_dim, rotary_dims, pairs);
   }
   void silu_multiply(float* gate, const float* up, int64_t count) override {
     cpu_silu_multiply(pool_, gate, up, count);
+  }
+  void largest(const float* x, int rows, int cols, int32_t* out) override {
+    for (int r = 0; r < rows; ++r, x += cols)
+      out[r] = static_cast<int32_t>(std::max_element(x, x + cols) - x);
   }
   void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
     cpu_store(pool_, layer, k, v, slots);

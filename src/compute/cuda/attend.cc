@@ -26,10 +26,10 @@ void Attention::attend(const AttendArgs& args) {
 
 AttendLaunch Attention::describe(const AttendArgs& args) {
   AttendLaunch launch{};
-  const PassDescription pass = describe_pass(args);
-  const std::byte* description = description_.get(gpu_, pass.bytes);
+  if (!described_.holds(gpu_, args.pass)) pass_ = describe_pass(args);
+  const std::byte* description = description_.get(gpu_, pass_.bytes);
   if (gpu_.failed()) return launch;
-  pass.point(description, launch);
+  pass_.point(description, launch);
   launch.layer = args.layer;
   launch.heads = args.heads;
   launch.kv_heads = args.kv_heads;
@@ -62,9 +62,9 @@ void Attention::attend_general(const AttendArgs& args) {
   launch.tiles = reinterpret_cast<const AttendTile*>(tiles);
   launch.tile_count = static_cast<int32_t>(plan.tiles.size());
   launch.most_vectors = plan.most_vectors;
-  attend_rows(launch, gpu_.stream());
-  merge_rows(launch, reinterpret_cast<const MergeRow*>(merges),
-             static_cast<int>(plan.merges.size()), gpu_.stream());
+  gpu_.launch(&attend_rows, launch);
+  gpu_.launch(&merge_rows, launch, reinterpret_cast<const MergeRow*>(merges),
+              static_cast<int>(plan.merges.size()));
 }
 
 void Attention::attend_mass(const AttendArgs& args) {
@@ -76,8 +76,8 @@ void Attention::attend_mass(const AttendArgs& args) {
       reinterpret_cast<const MassTask*>(mass_tasks_.get(gpu_, bytes_of(plan.tasks)));
   if (gpu_.failed()) return;
   for (size_t g = 0; g + 1 < plan.first.size(); ++g)
-    cuda::attend_mass(launch, tasks + plan.first[g],
-                      static_cast<int>(plan.first[g + 1] - plan.first[g]), gpu_.stream());
+    gpu_.launch(&cuda::attend_mass, launch, tasks + plan.first[g],
+                static_cast<int>(plan.first[g + 1] - plan.first[g]));
 }
 
 }  // namespace looseleaf::cuda

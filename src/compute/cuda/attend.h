@@ -3,6 +3,7 @@
 
 #include "compute/cuda/attend_rows.h"
 #include "compute/cuda/decode_step.h"
+#include "compute/cuda/describe_pass.h"
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/prefill_step.h"
 #include "compute/device.h"
@@ -24,6 +25,8 @@ class Attention {
 
   Gpu& gpu_;
   bool deterministic_;
+  PassDescription pass_;
+  Prepared described_;  // `pass_`
   Staged description_, tiles_, merges_, mass_tasks_;
   DecodeStep decode_step_;
   PrefillStep prefill_step_;

@@ -4,7 +4,6 @@
 // measured.
 #pragma once
 
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -20,7 +19,7 @@ inline constexpr int kDecodeBlocksPerSm = 2;
 
 // All pointers are the GPU's. Nothing of a page beyond an item's tokens is used, whatever it holds.
 struct DecodeArgs {
-  const __nv_bfloat16* query;  // [rows, heads, head_dim] rotated to prompt positions
+  const float* query;          // [rows, heads, head_dim] rotated to prompt positions
   const float* turns;          // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
   const std::byte* layer;      // this layer of page 0, as in page_layout.h
   int64_t page_bytes;          // from a page to the next
@@ -39,7 +38,7 @@ struct MergeArgs {
   const float2* partial_softmax;  // [partials]
   const int32_t* first_partial;   // [queries + 1]
   const int32_t* merged;          // [queries] row * heads + head; null: query i is i
-  __nv_bfloat16* out;             // [rows, heads, head_dim] 0 for a query without partials
+  float* out;                     // [rows, heads, head_dim] 0 for a query without partials
   int queries;
 };
 

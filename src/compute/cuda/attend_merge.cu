@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
     }
   }
   const int64_t to = args.merged == nullptr ? query : args.merged[query];
-  args.out[to * kHeadDim + thread] = __float2bfloat16(sum > 0 ? value / sum : 0.0f);
+  args.out[to * kHeadDim + thread] = sum > 0 ? value / sum : 0.0f;
 }
 
 }  // namespace

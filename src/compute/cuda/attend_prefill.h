@@ -3,7 +3,6 @@
 // keys and values enter them as stored. docs/kernels.md has the map of it and what was measured.
 #pragma once
 
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace looseleaf::cuda {
 // One block a multiprocessor: PrefillShape::blocks is the number of multiprocessors.
 // All pointers are the GPU's. Nothing of a page beyond a span's tokens is used, whatever it holds.
 struct PrefillArgs {
-  const __nv_bfloat16* query;    // [rows, heads, head_dim] rotated to prompt positions
+  const float* query;            // [rows, heads, head_dim] rotated to prompt positions
   const int32_t* rows;           // row numbers, by group
   const int32_t* positions;      // [rows] of the pass, prompt positions
   const float* turns;            // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
@@ -33,7 +32,7 @@ struct PrefillArgs {
   const PrefillSpan* spans;
   float* partial_values;    // [partials, head_dim] f32, not divided by the sum
   float2* partial_softmax;  // [partials] largest score (log2), sum
-  __nv_bfloat16* out;       // [rows, heads, head_dim] results of tiles that were not cut
+  float* out;               // [rows, heads, head_dim] results of tiles that were not cut
 };
 
 // head_dim is 64 or 128; else cudaErrorInvalidValue. Launch errors come back, none is left behind.

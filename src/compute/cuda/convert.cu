@@ -7,6 +7,7 @@ namespace looseleaf::cuda {
 namespace {
 
 __global__ void narrow_kernel(const float* from, int64_t count, Number type, void* to) {
+  begin_overlapped();
   for (int64_t i = first_element(); i < count; i += element_stride()) {
     if (type == Number::kBF16)
       static_cast<__nv_bfloat16*>(to)[i] = __float2bfloat16_rn(from[i]);
@@ -15,11 +16,6 @@ __global__ void narrow_kernel(const float* from, int64_t count, Number type, voi
     else
       static_cast<float*>(to)[i] = from[i];
   }
-}
-
-__global__ void widen_kernel(const __nv_bfloat16* from, int64_t count, float* to) {
-  for (int64_t i = first_element(); i < count; i += element_stride())
-    to[i] = __bfloat162float(from[i]);
 }
 
 __global__ void assign_kernel(const float* x, int64_t count, bool accumulate, float* y) {
@@ -31,15 +27,8 @@ __global__ void assign_kernel(const float* x, int64_t count, bool accumulate, fl
 
 void narrow(const float* from, int64_t count, Number type, void* to, cudaStream_t stream) {
   if (count == 0) return;
-  narrow_kernel<<<blocks_for(count), kThreads, 0, stream>>>(from, count, type, to);
+  launch_overlapped(narrow_kernel, blocks_for(count), kThreads, stream, from, count, type, to);
   launched("rounding");
-}
-
-void widen_bf16(const void* from, int64_t count, float* to, cudaStream_t stream) {
-  if (count == 0) return;
-  widen_kernel<<<blocks_for(count), kThreads, 0, stream>>>(static_cast<const __nv_bfloat16*>(from),
-                                                           count, to);
-  launched("widening");
 }
 
 void assign(const float* x, int64_t count, bool accumulate, float* y, cudaStream_t stream) {

@@ -46,6 +46,7 @@ class CudaDevice final : public Device {
     // A tenth is left for what passes need.
     const auto taken = bytes > 0 ? static_cast<size_t>(bytes) : free / 10 * 9;
     LL_ASSIGN(page_memory_, gpu_->memory(taken, "keys and values (--cache-bytes)"));
+    gpu_->set_pages(pages());
     region_ = PageRegion(taken);
     return static_cast<int64_t>(taken);
   }
@@ -63,8 +64,9 @@ class CudaDevice final : public Device {
     return DeviceMemory(data, DeviceRelease{this});
   }
 
+  void begin_pass(bool repeats) override { gpu_->begin_pass(repeats); }
   void copy(std::byte* to, const std::byte* from, size_t bytes) override {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, gpu_->stream()), "copying");
+    gpu_->copy(to, from, bytes);
   }
   void upload(void* to, const void* from, size_t bytes) override { gpu_->upload(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override {
@@ -79,26 +81,39 @@ class CudaDevice final : public Device {
   void embed(const WeightMatrix& table, std::span<const int32_t> tokens, float* out) override {
     const int32_t* staged = gpu_->stage(tokens);
     if (gpu_->failed()) return;
-    cuda::embed(weights_.find(table), staged, static_cast<int>(tokens.size()), out, gpu_->stream());
+    gpu_->launch(&cuda::embed, &weights_.find(table), staged, static_cast<int>(tokens.size()), out);
   }
   void rms_norm(const float* x, std::span<const float> weight, float eps, int rows,
                 float* out) override {
     if (gpu_->failed()) return;
-    cuda::rms_norm(x, weights_.find(weight), eps, rows, static_cast<int>(weight.size()), out,
-                   gpu_->stream());
+    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows,
+                 static_cast<int>(weight.size()), out);
   }
   void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
               bool accumulate, float* y) override {
-    products_->multiply(weights_.find(w), weights_.find(bias), x, rows, accumulate, y);
+    const GpuProduct product{&weights_.find(w), weights_.find(bias), y};
+    products_->multiply({&product, 1}, x, rows, accumulate);
+  }
+  void matmuls(std::span<const WeightProduct> products, const float* x, int rows) override {
+    std::vector<GpuProduct> all;
+    for (const WeightProduct& p : products)
+      all.push_back({&weights_.find(*p.w), weights_.find(p.bias), p.y});
+    products_->multiply(all, x, rows, false);
   }
   void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
               int rotary_dims, RopePairs pairs) override {
     if (gpu_->failed()) return;
-    cuda::rotate(x, angles.data(), rows, heads, head_dim, rotary_dims, pairs, gpu_->stream());
+    gpu_->launch(&cuda::rotate, x, angles.data(), rows, heads, head_dim, rotary_dims, pairs);
   }
   void silu_multiply(float* gate, const float* up, int64_t count) override {
     if (gpu_->failed()) return;
-    cuda::silu_multiply(gate, up, count, gpu_->stream());
+    gpu_->launch(&cuda::silu_multiply, gate, up, count);
+  }
+  void largest(const float* x, int rows, int cols, int32_t* out) override {
+    auto* found = gpu_->scratch<int32_t>(Gpu::kOutput, static_cast<size_t>(rows));
+    if (gpu_->failed()) return;
+    gpu_->launch(&cuda::largest, x, rows, cols, found);
+    gpu_->download(out, found, static_cast<size_t>(rows) * sizeof(int32_t));
   }
   void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
     std::vector<GpuSlot> to;
@@ -109,18 +124,18 @@ class CudaDevice final : public Device {
     if (to.empty()) return;
     const auto* staged = slots_.get(*gpu_, packed(views, to));
     if (gpu_->failed()) return;
-    cuda::store(reinterpret_cast<const PageView*>(staged),
-                reinterpret_cast<const GpuSlot*>(staged + aligned(views)),
-                static_cast<int>(to.size()), views[0].kv_heads, layer, k, v, gpu_->stream());
+    gpu_->launch(&cuda::store, reinterpret_cast<const PageView*>(staged),
+                 reinterpret_cast<const GpuSlot*>(staged + aligned(views)),
+                 static_cast<int>(to.size()), views[0].kv_heads, layer, k, v);
   }
   void attend(const AttendArgs& args) override { attention_.attend(args); }
   void attend_mass(const AttendArgs& args) override { attention_.attend_mass(args); }
   void value_deviation(const DeviationArgs& args) override {
     std::byte* const* pages[2] = {gpu_->stage(args.fresh->pages), gpu_->stage(args.stored->pages)};
     if (gpu_->failed()) return;
-    cuda::value_deviation({page_view(*args.fresh->layout), pages[0]},
-                          {page_view(*args.stored->layout), pages[1]}, args.first,
-                          args.stored->count, args.layer, args.out, gpu_->stream());
+    gpu_->launch(&cuda::value_deviation, StoredTokens{page_view(*args.fresh->layout), pages[0]},
+                 StoredTokens{page_view(*args.stored->layout), pages[1]}, args.first,
+                 args.stored->count, args.layer, args.out);
   }
   void gather(const GatherArgs& args) override {
     std::vector<GpuMove> moves;
@@ -130,17 +145,19 @@ class CudaDevice final : public Device {
       const int32_t token = args.tokens[i];
       const KvSlot& slot = args.slots[i];
       moves.push_back({args.source->pages[static_cast<size_t>(token / kPageTokens)], slot.page,
-                       token % kPageTokens, slot.slot, view_of(slot.layout, layouts, views)});
+                       token % kPageTokens, slot.slot, view_of(slot.layout, layouts, views),
+                       args.source->turn.empty() ? -1 : 0});
     }
     if (moves.empty()) return;
     const auto* staged = moves_.get(*gpu_, packed(views, moves));
     const std::span<const float> turn = args.source->turn;
     const float* turn_there = turn.empty() ? nullptr : gpu_->stage(turn);
     if (gpu_->failed()) return;
-    cuda::gather(page_view(*args.source->layout), reinterpret_cast<const PageView*>(staged),
+    gpu_->launch(&cuda::gather, page_view(*args.source->layout),
+                 reinterpret_cast<const PageView*>(staged),
                  reinterpret_cast<const GpuMove*>(staged + aligned(views)),
                  static_cast<int>(moves.size()), args.layer, turn_there, args.rotary_dims,
-                 args.pairs, gpu_->stream());
+                 args.pairs);
   }
 
  private:
@@ -148,7 +165,11 @@ class CudaDevice final : public Device {
 
   // Stream order makes it safe to give a page away while kernels still read it.
   void release(std::byte* memory) override {
-    if (scratch_.erase(memory) == 0) region_.give_back(static_cast<size_t>(memory - pages()));
+    const auto scratch = scratch_.find(memory);
+    if (scratch == scratch_.end())
+      return region_.give_back(static_cast<size_t>(memory - pages()));
+    gpu_->flush();
+    scratch_.erase(scratch);
   }
 
   static int32_t view_of(const KvLayout* layout, std::vector<const KvLayout*>& layouts,

@@ -1,20 +1,31 @@
 #include "compute/cuda/decode_step.h"
 
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "compute/cuda/attend_decode.h"
 #include "compute/cuda/kernels.h"
-#include "compute/cuda/packed.h"
 
 namespace looseleaf::cuda {
 namespace {
 
 bool fits(const AttendArgs& args, const Segment& s, int32_t position) {
   if (!s.stale.empty() || !s.positions.empty() || !s.count_by_layer.empty()) return false;
-  if (s.layout->layer_offset(args.layer) != args.layer * s.layout->layer_bytes()) return false;
+  if (s.layout->layers == 1) return false;  // one place for all layers: plans would differ
   return is_swizzled(*s.layout) && int64_t{s.position} + s.count - 1 <= position &&
          s.layout->head_dim == args.head_dim;
+}
+
+int blocks_of(const Gpu& gpu) {
+  return kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
+}
+
+void launch_decode(const DecodeArgs& args, int head_dim, int blocks, cudaStream_t stream) {
+  check(attend_decode(args, head_dim, blocks, stream), "attending");
+}
+void launch_merge(const MergeArgs& args, int head_dim, cudaStream_t stream) {
+  check(merge_partials(args, head_dim, stream), "merging attention");
 }
 
 }  // namespace
@@ -36,11 +47,11 @@ bool is_decode_step(const AttendArgs& args) {
   return true;
 }
 
-void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
+void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
   // The same pages bound at several places are one chunk. All are compared: texts may share their
   // first ones only.
   std::vector<PlanChunk> chunks;
-  std::vector<std::byte*> pages;
+  std::vector<int32_t> pages;  // page_number()
   std::vector<float> turns;
   std::vector<PlanUse> of_segment(args.segments.size());
   std::map<std::pair<int32_t, std::vector<std::byte*>>, int32_t> known;
@@ -53,7 +64,8 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
     if (added) {
       chunks.push_back({first_page, s.count});
       const auto& listed = found->first.second;
-      pages.insert(pages.end(), listed.begin(), listed.end());
+      for (const std::byte* page : listed)
+        pages.push_back(page_number(*s.layout, args.layer, page, gpu.pages()));
     }
     of_segment[i].chunk = found->second;
     if (s.turn.empty()) continue;
@@ -74,49 +86,48 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
     uses.insert(uses.end(), row.begin(), row.end());
     first_use.push_back(static_cast<int32_t>(uses.size()));
   }
-  const int blocks = kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
   const AttendPlan& plan =
-      planner_.plan({args.heads, args.kv_heads, blocks}, chunks, uses, first_use);
+      planner_.plan({args.heads, args.kv_heads, blocks_of(gpu)}, chunks, uses, first_use);
 
-  Packed packed;
-  const size_t items = packed.append(plan.items), first_item = packed.append(plan.first_item);
-  const size_t vectors = packed.append(plan.vectors);
-  const size_t first_partial = packed.append(plan.first_partial);
-  const PageNumbers numbered(pages);
-  const size_t page_list = packed.append(numbered.numbers), turn_list = packed.append(turns);
-  const std::byte* base = staged_.get(gpu, packed.bytes);
+  packed_.bytes.clear();
+  at_.items = packed_.append(plan.items);
+  at_.first_item = packed_.append(plan.first_item);
+  at_.vectors = packed_.append(plan.vectors);
+  at_.first_partial = packed_.append(plan.first_partial);
+  at_.pages = packed_.append(pages);
+  at_.turns = packed_.append(turns);
+  partials_ = roomy(static_cast<size_t>(plan.first_partial.back()));
+}
 
+void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
+  if (!prepared_.holds(gpu, args.pass)) plan(gpu, args);
+  const std::byte* base = staged_.get(gpu, packed_.bytes);
   const auto dim = static_cast<size_t>(args.head_dim);
-  const auto partials = static_cast<size_t>(plan.first_partial.back());
-  const size_t queries = static_cast<size_t>(args.active) * static_cast<size_t>(args.heads);
-  auto* values = gpu.scratch<float>(Gpu::kPartials, partials * (dim + 2));
-  auto* query = gpu.scratch<__nv_bfloat16>(Gpu::kInput, queries * dim);
-  auto* out = gpu.scratch<__nv_bfloat16>(Gpu::kOutput, queries * dim);
+  auto* values = gpu.scratch<float>(Gpu::kPartials, partials_ * (dim + 2));
   if (gpu.failed()) return;
-  const auto count = static_cast<int64_t>(queries * dim);
-  narrow(args.query, count, Number::kBF16, query, gpu.stream());
-  DecodeArgs decode{};
-  decode.query = query;
-  decode.turns = reinterpret_cast<const float*>(base + turn_list);
-  decode.layer = numbered.lowest + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
+  DecodeArgs decode;
+  std::memset(&decode, 0, sizeof decode);  // padding too: launches are compared as bytes
+  decode.query = args.query;
+  decode.turns = reinterpret_cast<const float*>(base + at_.turns);
+  decode.layer = gpu.pages() + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
   decode.page_bytes = kPageUnit;
-  decode.pages = reinterpret_cast<const int32_t*>(base + page_list);
+  decode.pages = reinterpret_cast<const int32_t*>(base + at_.pages);
   decode.kv_heads = args.kv_heads;
   decode.scale_log2 = args.scale * static_cast<float>(M_LOG2E);
-  decode.items = reinterpret_cast<const WorkItem*>(base + items);
-  decode.first_item = reinterpret_cast<const int32_t*>(base + first_item);
-  decode.vectors = reinterpret_cast<const QueryVector*>(base + vectors);
+  decode.items = reinterpret_cast<const WorkItem*>(base + at_.items);
+  decode.first_item = reinterpret_cast<const int32_t*>(base + at_.first_item);
+  decode.vectors = reinterpret_cast<const QueryVector*>(base + at_.vectors);
   decode.partial_values = values;
-  decode.partial_softmax = reinterpret_cast<float2*>(values + partials * dim);
-  check(attend_decode(decode, args.head_dim, blocks, gpu.stream()), "attending");
-  MergeArgs merge{};
+  decode.partial_softmax = reinterpret_cast<float2*>(values + partials_ * dim);
+  gpu.launch(&launch_decode, decode, args.head_dim, blocks_of(gpu));
+  MergeArgs merge;
+  std::memset(&merge, 0, sizeof merge);
   merge.partial_values = decode.partial_values;
   merge.partial_softmax = decode.partial_softmax;
-  merge.first_partial = reinterpret_cast<const int32_t*>(base + first_partial);
-  merge.out = out;
-  merge.queries = static_cast<int>(queries);
-  check(merge_partials(merge, args.head_dim, gpu.stream()), "merging attention");
-  widen_bf16(out, count, args.out, gpu.stream());
+  merge.first_partial = reinterpret_cast<const int32_t*>(base + at_.first_partial);
+  merge.out = args.out;
+  merge.queries = args.active * args.heads;
+  gpu.launch(&launch_merge, merge, args.head_dim);
 }
 
 }  // namespace looseleaf::cuda

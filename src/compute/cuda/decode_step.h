@@ -3,6 +3,7 @@
 
 #include "compute/attend_plan.h"
 #include "compute/cuda/gpu.h"
+#include "compute/cuda/packed.h"
 #include "compute/device.h"
 
 namespace looseleaf::cuda {
@@ -17,7 +18,16 @@ class DecodeStep {
   void run(Gpu& gpu, const AttendArgs& args);
 
  private:
+  void plan(const Gpu& gpu, const AttendArgs& args);
+
   AttendPlanner planner_;
+  // What all layers of a pass share.
+  Prepared prepared_;
+  Packed packed_;
+  struct Offsets {
+    size_t items, first_item, vectors, first_partial, pages, turns;
+  } at_{};               // in `packed_`
+  size_t partials_ = 0;  // that there is room for
   Staged staged_;
 };
 

@@ -44,9 +44,8 @@ __device__ void turn_queries(const DecodeArgs& args, const DecodeBlock& block, i
       const int v = n / kGroups, g = n % kGroups;
       const auto entry = __ldg(reinterpret_cast<const int4*>(args.vectors + item.first_vector + v));
       const QueryVector vector{entry.x, entry.y, entry.z, entry.w};
-      const __nv_bfloat16* q = args.query + int64_t{vector.query} * kHeadDim + g * 8;
-      uint4 low = __ldg(reinterpret_cast<const uint4*>(q));
-      uint4 high = __ldg(reinterpret_cast<const uint4*>(q + kHalf));
+      const float* q = args.query + int64_t{vector.query} * kHeadDim + g * 8;
+      uint4 low = load_rounded(q), high = load_rounded(q + kHalf);
       if (vector.turn >= 0) {
         const float* cos = args.turns + int64_t{vector.turn} * kHeadDim + g * 8;
         turn_back(low, high, cos, cos + kHalf);

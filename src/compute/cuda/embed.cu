@@ -13,10 +13,10 @@ __global__ void embed_kernel(GpuMatrix table, const int32_t* tokens, float* out)
 
 }  // namespace
 
-void embed(const GpuMatrix& table, const int32_t* tokens, int count, float* out,
+void embed(const GpuMatrix* table, const int32_t* tokens, int count, float* out,
            cudaStream_t stream) {
   if (count == 0) return;
-  embed_kernel<<<static_cast<unsigned>(count), kThreads, 0, stream>>>(table, tokens, out);
+  embed_kernel<<<static_cast<unsigned>(count), kThreads, 0, stream>>>(*table, tokens, out);
   launched("embedding tokens");
 }
 

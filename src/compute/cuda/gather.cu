@@ -5,12 +5,18 @@
 namespace looseleaf::cuda {
 namespace {
 
+constexpr int kTokens = 4;  // of a block
+
 // A warp a token, head, and K or V. The row is read whole before it is written, so that a token may
 // go to its own place.
-__global__ void gather_kernel(PageView from, const PageView* views, const GpuMove* moves, int layer,
-                              const float* turn, int rotary_dims, RopePairs pairs) {
-  __shared__ float row[kMaxHeadDim];
-  const GpuMove move = moves[blockIdx.x];
+__global__ void __launch_bounds__(32 * kTokens)
+    gather_kernel(PageView from, const PageView* views, const GpuMove* moves, int count, int layer,
+                  const float* turns, int rotary_dims, RopePairs pairs) {
+  __shared__ float rows[kTokens][kMaxHeadDim];
+  float* row = rows[threadIdx.y];
+  const int token = blockIdx.x * kTokens + threadIdx.y;
+  if (token >= count) return;
+  const GpuMove move = moves[token];
   const PageView to = views[move.to_view];
   const int head = blockIdx.y, lane = threadIdx.x;
   const bool value = blockIdx.z == 1;
@@ -18,9 +24,9 @@ __global__ void gather_kernel(PageView from, const PageView* views, const GpuMov
   for (int d = lane; d < from.head_dim; d += 32)
     row[d] = load_element(from, piece, move.from_slot, d);
   __syncwarp();
-  if (!value && turn != nullptr)
+  if (!value && move.turn >= 0)
     for (int j = lane; j < rotary_dims / 2; j += 32)
-      turn_pair(row, turn, j, rotary_dims, pairs, false);
+      turn_pair(row, turns + int64_t{move.turn} * rotary_dims, j, rotary_dims, pairs, false);
   __syncwarp();
   store_row(to, head_piece(to, move.to_page, layer, head, value), move.to_slot, row, lane);
 }
@@ -28,10 +34,12 @@ __global__ void gather_kernel(PageView from, const PageView* views, const GpuMov
 }  // namespace
 
 void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
-            const float* turn, int rotary_dims, RopePairs pairs, cudaStream_t stream) {
+            const float* turns, int rotary_dims, RopePairs pairs, cudaStream_t stream) {
   if (count == 0) return;
-  const dim3 grid(static_cast<unsigned>(count), static_cast<unsigned>(from.kv_heads), 2);
-  gather_kernel<<<grid, 32, 0, stream>>>(from, views, moves, layer, turn, rotary_dims, pairs);
+  const dim3 grid(static_cast<unsigned>((count + kTokens - 1) / kTokens),
+                  static_cast<unsigned>(from.kv_heads), 2);
+  gather_kernel<<<grid, dim3(32, kTokens), 0, stream>>>(from, views, moves, count, layer, turns,
+                                                        rotary_dims, pairs);
   launched("gathering keys and values");
 }
 

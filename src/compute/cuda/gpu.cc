@@ -1,6 +1,7 @@
 #include "compute/cuda/gpu.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -103,6 +104,7 @@ Expected<Memory> Gpu::memory(size_t bytes, const char* purpose) const {
 void* Gpu::scratch(Shelf shelf, size_t bytes) {
   if (failed()) return nullptr;
   if (bytes <= shelf_bytes_[shelf]) return shelves_[shelf].get();
+  flush();
   shelves_[shelf].reset();  // waits for the kernels that use it
   shelf_bytes_[shelf] = 0;
   auto memory = this->memory(bytes, "a pass");
@@ -115,6 +117,22 @@ void* Gpu::scratch(Shelf shelf, size_t bytes) {
   return shelves_[shelf].get();
 }
 
+void Gpu::begin_pass(bool repeats) {
+  flush();
+  if (!repeats || failed()) return;
+  // Rooms in the ring begin where they did in the pass before.
+  synchronize();
+  graphs_.begin();
+}
+
+void Gpu::flush() {
+  if (!graphs_.recording()) return;
+  if (failed()) return graphs_.drop();
+  if (described_ > 0)
+    copy_async(staged_.get(), pinned_, described_, cudaMemcpyHostToDevice, stream_);
+  graphs_.finish(stream_);
+}
+
 std::byte* Gpu::room(size_t bytes) {
   const size_t at = (used_ + 255) / 256 * 256;
   if (at + bytes > kRing) return nullptr;
@@ -124,16 +142,28 @@ std::byte* Gpu::room(size_t bytes) {
 
 const std::byte* Gpu::stage(std::span<const std::byte> bytes) {
   if (failed()) return nullptr;
-  std::byte* from = room(bytes.size());
+  // What comes behind it in the ring stays in place as long as the size is about the same.
+  std::byte* from = room(graphs_.recording() ? std::bit_ceil(bytes.size()) : bytes.size());
   if (from == nullptr) {
     fail(fmt::format("--device cuda: a pass is described by more than {} bytes", kRing));
     return nullptr;
   }
   std::memcpy(from, bytes.data(), bytes.size());
   std::byte* to = static_cast<std::byte*>(staged_.get()) + (from - pinned_);
-  check(cudaMemcpyAsync(to, from, bytes.size(), cudaMemcpyHostToDevice, stream_),
-        "describing a pass");
+  if (graphs_.recording())  // all of the pass go together
+    described_ = static_cast<size_t>(from - pinned_) + bytes.size();
+  else
+    copy_async(to, from, bytes.size(), cudaMemcpyHostToDevice, stream_);
   return to;
+}
+
+void Gpu::copy_async(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                     cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, bytes, kind, stream), "copying");
+}
+
+void Gpu::copy(void* to, const void* from, size_t bytes) {
+  launch(&Gpu::copy_async, to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
 void Gpu::upload(void* to, const void* from, size_t bytes) {
@@ -142,9 +172,8 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
     if (used_ + count + 256 > kRing) synchronize();
     std::byte* pinned = room(count);
     std::memcpy(pinned, static_cast<const std::byte*>(from) + at, count);
-    check(cudaMemcpyAsync(static_cast<std::byte*>(to) + at, pinned, count, cudaMemcpyHostToDevice,
-                          stream_),
-          "copying to the GPU");
+    launch(&Gpu::copy_async, static_cast<std::byte*>(to) + at, pinned, count,
+           cudaMemcpyHostToDevice);
   }
 }
 
@@ -153,18 +182,18 @@ void Gpu::download(void* to, const void* from, size_t bytes) {
     const size_t count = std::min(kPiece, bytes - at);
     if (used_ + count + 256 > kRing) synchronize();
     std::byte* pinned = room(count);
-    check(cudaMemcpyAsync(pinned, static_cast<const std::byte*>(from) + at, count,
-                          cudaMemcpyDeviceToHost, stream_),
-          "copying from the GPU");
+    launch(&Gpu::copy_async, pinned, static_cast<const std::byte*>(from) + at, count,
+           cudaMemcpyDeviceToHost);
     downloads_.push_back({static_cast<std::byte*>(to) + at, pinned, count});
   }
 }
 
 void Gpu::synchronize() {
+  flush();
   check(cudaStreamSynchronize(stream_), "computing");
   for (const Download& d : downloads_) std::memcpy(d.to, d.pinned, d.bytes);
   downloads_.clear();
-  used_ = 0;
+  used_ = described_ = 0;
   ++epoch_;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "compute/cuda/check.h"
+#include "compute/cuda/pass_graph.h"
 
 namespace looseleaf::cuda {
 
@@ -40,17 +41,35 @@ class Gpu {
   const cudaDeviceProp& properties() const { return properties_; }
   bool is_hopper() const { return properties_.major == 9; }
 
+  // Memory that pages are cut from. Kernels know pages by numbers from there.
+  void set_pages(std::byte* pages) { pages_ = pages; }
+  std::byte* pages() const { return pages_; }
+
   // Memory for good. Errors: kUnavailable, with the numbers.
   Expected<Memory> memory(size_t bytes, const char* purpose) const;
 
   // Memory for one operation: the next call on the same shelf may give the same memory again, which
   // is right in stream order. Null where there is none; `take_failure` then tells of it.
-  enum Shelf { kInput, kPartials, kOutput, kShelves };
+  enum Shelf { kInput, kPartials, kOutput, kGathered, kShelves };
   void* scratch(Shelf shelf, size_t bytes);
   template <class T>
   T* scratch(Shelf shelf, size_t count) {
     return static_cast<T*>(scratch(shelf, count * sizeof(T)));
   }
+
+  // What follows, up to `synchronize`, is a pass; one that repeats may be run from a graph.
+  void begin_pass(bool repeats);
+  // Runs launch(args..., stream): now, or with the rest of a pass that repeats. Pointers and sizes
+  // that come from `scratch`, `stage` and Packed are the same in passes of about the same size.
+  template <class F, class... A>
+  void launch(F* launch, A... args) {
+    if (graphs_.recording())
+      graphs_.add(launch, args...);
+    else
+      launch(args..., stream_);
+  }
+  // Runs what waits for the rest of its pass.
+  void flush();
 
   // A copy of host memory on the GPU, good until `synchronize`. Null where it is too large;
   // `take_failure` then tells of it.
@@ -59,6 +78,9 @@ class Gpu {
   const T* stage(std::span<const T> values) {
     return reinterpret_cast<const T*>(stage(std::as_bytes(values)));
   }
+
+  // Inside device memory.
+  void copy(void* to, const void* from, size_t bytes);
 
   // To device memory, in stream order; `from` may change at once.
   void upload(void* to, const void* from, size_t bytes);
@@ -80,6 +102,8 @@ class Gpu {
   Gpu() = default;
   Status start();
   std::byte* room(size_t bytes);  // in the pinned ring
+  static void copy_async(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                         cudaStream_t stream);
 
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr;
@@ -89,14 +113,33 @@ class Gpu {
   std::byte* pinned_ = nullptr;  // [kRing] host memory that copies are made from
   Memory staged_;                // [kRing] the same bytes on the GPU
   size_t used_ = 0;              // of the ring since the last synchronize
+  size_t described_ = 0;         // likewise, up to the last copy that `stage` put off
   struct Download {
     void* to;
     const std::byte* pinned;
     size_t bytes;
   };
   std::vector<Download> downloads_;
+  PassGraphs graphs_;
   int64_t epoch_ = 0;
+  std::byte* pages_ = nullptr;
   std::string failure_;
+};
+
+// Whether something that was worked out for AttendArgs::pass is still that of the call at hand.
+class Prepared {
+ public:
+  // False: it is to be worked out again, and will hold for this pass.
+  bool holds(const Gpu& gpu, uint64_t pass) {
+    const bool same = pass != 0 && pass == pass_ && epoch_ == gpu.epoch();
+    pass_ = pass;
+    epoch_ = gpu.epoch();
+    return same;
+  }
+
+ private:
+  uint64_t pass_ = 0;
+  int64_t epoch_ = -1;
 };
 
 // Host bytes on the GPU that are often the same from one call to the next: those of one pass.

@@ -168,6 +168,13 @@ __device__ __forceinline__ uint32_t pack(float low, float high) {
   return *reinterpret_cast<const uint32_t*>(&two);
 }
 
+// Eight consecutive floats, rounded; 16-byte aligned.
+__device__ __forceinline__ uint4 load_rounded(const float* from) {
+  const float4 a = __ldg(reinterpret_cast<const float4*>(from));
+  const float4 b = __ldg(reinterpret_cast<const float4*>(from) + 1);
+  return {pack(a.x, a.y), pack(a.z, a.w), pack(b.x, b.y), pack(b.z, b.w)};
+}
+
 // A kernel that was launched to overlap this one may begin.
 __device__ __forceinline__ void launch_dependents() {
   asm volatile("griddepcontrol.launch_dependents;");

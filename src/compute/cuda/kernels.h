@@ -11,7 +11,7 @@
 namespace looseleaf::cuda {
 
 // out: [count, table.cols]
-void embed(const GpuMatrix& table, const int32_t* tokens, int count, float* out,
+void embed(const GpuMatrix* table, const int32_t* tokens, int count, float* out,
            cudaStream_t stream);
 
 // x, out: [rows, cols]; may be the same
@@ -24,9 +24,11 @@ void rotate(float* x, const float* angles, int rows, int heads, int head_dim, in
 
 void silu_multiply(float* gate, const float* up, int64_t count, cudaStream_t stream);
 
+// out[r] = the place of the largest of row r of x [rows, cols], the first of equal ones.
+void largest(const float* x, int rows, int cols, int32_t* out, cudaStream_t stream);
+
 // Rounds to nearest; f16 holds values beyond +-65504 at that.
 void narrow(const float* from, int64_t count, Number type, void* to, cudaStream_t stream);
-void widen_bf16(const void* from, int64_t count, float* to, cudaStream_t stream);
 
 // y = x, or y += where `accumulate`.
 void assign(const float* x, int64_t count, bool accumulate, float* y, cudaStream_t stream);

@@ -28,11 +28,12 @@ struct GpuMove {
   std::byte* to_page;
   int32_t from_slot, to_slot;
   int32_t to_view;
+  int32_t turn;  // by which its key is turned; -1: none
 };
 
-// turn: [2][rotary_dims / 2] or null
+// turns: [turns][2][rotary_dims / 2]
 void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
-            const float* turn, int rotary_dims, RopePairs pairs, cudaStream_t stream);
+            const float* turns, int rotary_dims, RopePairs pairs, cudaStream_t stream);
 
 // Token i is in pages[i / kPageTokens].
 struct StoredTokens {

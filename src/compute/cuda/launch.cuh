@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "compute/cuda/check.h"
 
@@ -20,6 +21,42 @@ __device__ __forceinline__ int64_t first_element() {
   return int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 __device__ __forceinline__ int64_t element_stride() { return int64_t{gridDim.x} * blockDim.x; }
+
+// First in a kernel that is launched by launch_overlapped, before it touches what others made or
+// may still read. The next one may begin up to its own such call.
+__device__ __forceinline__ void begin_overlapped() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+inline bool can_overlap() {
+  static const bool can = [] {
+    int device = 0, major = 0;
+    check(cudaGetDevice(&device), "asking for the GPU");
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+          "asking for the GPU");
+    return major >= 9;
+  }();
+  return can;
+}
+
+// Launches a kernel that may begin while the one before it in the stream ends.
+template <class... P>
+void launch_overlapped(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t stream,
+                       std::type_identity_t<P>... args) {
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = can_overlap() ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, args...), "launching");
+}
 
 inline void launched(const char* what) { check(cudaGetLastError(), what); }
 

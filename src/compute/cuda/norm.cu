@@ -8,6 +8,7 @@ namespace {
 __global__ void __launch_bounds__(kThreads)
     norm_kernel(const float* x, const float* weight, float eps, int cols, float* out) {
   __shared__ float sums[kThreads / 32];
+  begin_overlapped();
   const float* from = x + int64_t{blockIdx.x} * cols;
   float* to = out + int64_t{blockIdx.x} * cols;
   float sum = 0;
@@ -27,7 +28,8 @@ __global__ void __launch_bounds__(kThreads)
 void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
               cudaStream_t stream) {
   if (rows == 0) return;
-  norm_kernel<<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, weight, eps, cols, out);
+  launch_overlapped(norm_kernel, static_cast<unsigned>(rows), kThreads, stream, x, weight, eps,
+                    cols, out);
   launched("normalizing");
 }
 

@@ -166,11 +166,11 @@ struct Multiplier {
       if (query < 0) continue;
       if (item.first_partial < 0) {
         const float inverse = softmax.sum[h] > 0 ? 1 / softmax.sum[h] : 0.0f;
-        __nv_bfloat16* to = args.out + query * kHeadDim + lane % 4 * 2;
+        float* to = args.out + query * kHeadDim + lane % 4 * 2;
 #pragma unroll
         for (int n = 0; n < kHeadDim / 8; ++n)
-          *reinterpret_cast<uint32_t*>(to + n * 8) =
-              pack(softmax.o[4 * n + 2 * h] * inverse, softmax.o[4 * n + 2 * h + 1] * inverse);
+          *reinterpret_cast<float2*>(to + n * 8) = {softmax.o[4 * n + 2 * h] * inverse,
+                                                    softmax.o[4 * n + 2 * h + 1] * inverse};
         continue;
       }
       const int64_t partial = item.first_partial + int64_t{first + 8 * h} * item.parts;

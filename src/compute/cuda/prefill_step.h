@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "compute/cuda/gpu.h"
+#include "compute/cuda/packed.h"
+#include "compute/cuda/short_chunks.h"
 #include "compute/device.h"
 #include "compute/prefill_plan.h"
 
@@ -19,7 +21,20 @@ class PrefillStep {
   void run(Gpu& gpu, const AttendArgs& args);
 
  private:
+  void plan(Gpu& gpu, const AttendArgs& args);
+
   PrefillPlanner planner_;
+  // What layers of a pass share, where no segment differs from layer to layer.
+  Prepared prepared_;
+  int active_ = 0;
+  ShortChunks short_chunks_;
+  Packed packed_;
+  struct Offsets {
+    size_t items, first_item, spans, merged, first_partial, rows, positions, turns, pages,
+        key_positions, stale;
+  } at_{};                // in `packed_`
+  size_t partials_ = 0;  // that there is room for
+  int merged_ = 0;       // queries
   Staged staged_;
 };
 

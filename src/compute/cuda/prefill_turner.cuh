@@ -18,7 +18,7 @@ struct Turner {
   // ones.
   static constexpr int kHighRaw = kPrefillVectors * kGroups;
 
-  // Queries of the item, as they came.
+  // Queries of the item, as they came but for rounding.
   static __device__ void fetch(const PrefillArgs& args, const PrefillBlock& block,
                                const PrefillItem& item, int thread) {
     const int packed = args.heads / args.kv_heads, group = thread % kGroups;
@@ -27,11 +27,11 @@ struct Turner {
     for (int v = thread / kGroups; v < item.vectors; v += kApart, raw += kPrefillTurners) {
       const int n = item.first_vector + v;
       const int64_t row = __ldg(args.rows + item.first_row + n / packed);
-      const __nv_bfloat16* q = args.query +
-                               (row * args.heads + item.kv_head * packed + n % packed) * kHeadDim +
-                               group * 8;
-      raw[0] = __ldg(reinterpret_cast<const uint4*>(q));
-      raw[kHighRaw] = __ldg(reinterpret_cast<const uint4*>(q + kHalf));
+      const float* q = args.query +
+                       (row * args.heads + item.kv_head * packed + n % packed) * kHeadDim +
+                       group * 8;
+      raw[0] = load_rounded(q);
+      raw[kHighRaw] = load_rounded(q + kHalf);
     }
   }
 

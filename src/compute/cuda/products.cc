@@ -1,8 +1,10 @@
 #include "compute/cuda/products.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compute/cuda/kernels.h"
+#include "compute/cuda/row_product.h"
 
 namespace looseleaf::cuda {
 namespace {
@@ -37,6 +39,10 @@ using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDes
 
 constexpr const char* kMultiplying = "multiplying";
 
+void clear(std::byte* memory, size_t bytes, cudaStream_t stream) {
+  check(cudaMemsetAsync(memory, 0, bytes, stream), kMultiplying);
+}
+
 // A row-major matrix, which the column-major library takes as its transpose.
 void make_layout(Layout& layout, Number type, int64_t rows, int64_t cols) {
   check(cublasLtMatrixLayoutCreate(&layout.value, data_type(type), static_cast<uint64_t>(cols),
@@ -64,8 +70,11 @@ Expected<std::unique_ptr<Products>> Products::create(Gpu& gpu, bool deterministi
   return products;
 }
 
-void Products::multiply_rows(const GpuMatrix& w, const float* bias, const void* x, int rows,
-                             bool accumulate, float* y) {
+void Products::multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
+                             bool accumulate, cudaStream_t stream) {
+  const GpuMatrix& w = *product.w;
+  const float* bias = product.bias;
+  float* y = product.y;
   Operation operation;
   check(cublasLtMatmulDescCreate(&operation.value, CUBLAS_COMPUTE_32F, CUDA_R_32F), kMultiplying);
   set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
@@ -81,8 +90,8 @@ void Products::multiply_rows(const GpuMatrix& w, const float* bias, const void* 
 
   const Key key{w.type,     w.rows,          w.cols,       rows,
                 accumulate, bias != nullptr, alignment(x), alignment(y)};
-  auto found = chosen_.find(key);
-  if (found == chosen_.end()) {
+  auto found = self->chosen_.find(key);
+  if (found == self->chosen_.end()) {
     Preference preference;
     check(cublasLtMatmulPreferenceCreate(&preference.value), kMultiplying);
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
@@ -93,51 +102,83 @@ void Products::multiply_rows(const GpuMatrix& w, const float* bias, const void* 
     for (const auto attribute :
          {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
       set(preference, attribute, static_cast<uint32_t>(alignment(y)));
-    if (deterministic_)
+    if (self->deterministic_)
       set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
           static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE));
     cublasLtMatmulHeuristicResult_t result{};
     int results = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(gpu_.blas(), operation.value, a.value, b.value, c.value,
+    check(cublasLtMatmulAlgoGetHeuristic(self->gpu_.blas(), operation.value, a.value, b.value, c.value,
                                          c.value, preference.value, 1, &result, &results),
           "choosing a product's kernel");
     if (results == 0) fatal(kMultiplying, "cuBLASLt has no kernel for this shape");
-    found = chosen_.emplace(key, result.algo).first;
+    found = self->chosen_.emplace(key, result.algo).first;
   }
   const float one = 1, beta = accumulate ? 1.0f : 0.0f;
-  check(cublasLtMatmul(gpu_.blas(), operation.value, &one, w.data, a.value, x, b.value, &beta, y,
-                       c.value, y, c.value, &found->second, workspace_.get(), kWorkspace,
-                       gpu_.stream()),
+  check(cublasLtMatmul(self->gpu_.blas(), operation.value, &one, w.data, a.value, x, b.value,
+                       &beta, y, c.value, y, c.value, &found->second, self->workspace_.get(),
+                       kWorkspace, stream),
         kMultiplying);
 }
 
-void Products::multiply(const GpuMatrix& w, const float* bias, const float* x, int rows,
-                        bool accumulate, float* y) {
-  if (rows == 0 || gpu_.failed()) return;
-  const size_t cols = static_cast<size_t>(w.cols), outputs = static_cast<size_t>(w.rows);
-  const size_t padded = deterministic_ ? kBlockRows : static_cast<size_t>(rows);
-  const size_t row_bytes = cols * number_bytes(w.type);
-  std::byte* narrowed = nullptr;
-  if (deterministic_ || w.type != Number::kF32)
-    narrowed = gpu_.scratch<std::byte>(Gpu::kInput, padded * row_bytes);
-  float* block = deterministic_ ? gpu_.scratch<float>(Gpu::kOutput, padded * outputs) : nullptr;
-  if (gpu_.failed()) return;
-  if (!deterministic_) {
-    if (narrowed != nullptr)
-      narrow(x, static_cast<int64_t>(rows) * w.cols, w.type, narrowed, gpu_.stream());
-    return multiply_rows(w, bias, narrowed == nullptr ? static_cast<const void*>(x) : narrowed,
-                         rows, accumulate, y);
+bool Products::multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
+                            bool accumulate) {
+  if (deterministic_ || rows > kFewRows || products.size() > kMostProducts) return false;
+  RowProducts few;
+  std::memset(&few, 0, sizeof few);  // padding too: launches are compared as bytes
+  for (const GpuProduct& p : products) {
+    if (!has_row_product(*p.w) || p.w->type != products[0].w->type) return false;
+    few.each[few.count++] = {p.w->data, p.bias, p.y, p.w->rows};
   }
+  few.x = x;
+  few.cols = products[0].w->cols;
+  few.rows = rows;
+  few.type = products[0].w->type;
+  few.accumulate = accumulate;
+  gpu_.launch(&row_products, few);
+  return true;
+}
+
+void Products::multiply_blocks(const GpuProduct& product, const float* x, int rows,
+                               bool accumulate) {
+  const GpuMatrix& w = *product.w;
+  const auto cols = static_cast<size_t>(w.cols), outputs = static_cast<size_t>(w.rows);
+  const size_t row_bytes = cols * number_bytes(w.type);
+  auto* narrowed = gpu_.scratch<std::byte>(Gpu::kInput, kBlockRows * row_bytes);
+  auto* block = gpu_.scratch<float>(Gpu::kOutput, kBlockRows * outputs);
+  if (gpu_.failed()) return;
   for (int first = 0; first < rows; first += kBlockRows) {
     const int count = std::min(kBlockRows, rows - first);
-    narrow(x + static_cast<size_t>(first) * cols, int64_t{count} * w.cols, w.type, narrowed,
-           gpu_.stream());
-    check(cudaMemsetAsync(narrowed + static_cast<size_t>(count) * row_bytes, 0,
-                          static_cast<size_t>(kBlockRows - count) * row_bytes, gpu_.stream()),
-          kMultiplying);
-    multiply_rows(w, bias, narrowed, kBlockRows, false, block);
-    assign(block, int64_t{count} * w.rows, accumulate, y + static_cast<size_t>(first) * outputs,
-           gpu_.stream());
+    gpu_.launch(&narrow, x + static_cast<size_t>(first) * cols, int64_t{count} * w.cols, w.type,
+                static_cast<void*>(narrowed));
+    gpu_.launch(&clear, narrowed + static_cast<size_t>(count) * row_bytes,
+                static_cast<size_t>(kBlockRows - count) * row_bytes);
+    gpu_.launch(&multiply_rows, this, GpuProduct{product.w, product.bias, block},
+                static_cast<const void*>(narrowed), kBlockRows, false);
+    gpu_.launch(&assign, static_cast<const float*>(block), int64_t{count} * w.rows, accumulate,
+                product.y + static_cast<size_t>(first) * outputs);
+  }
+}
+
+void Products::multiply(std::span<const GpuProduct> products, const float* x, int rows,
+                        bool accumulate) {
+  if (rows == 0 || gpu_.failed() || multiply_few(products, x, rows, accumulate)) return;
+  Number rounded = Number::kF32;  // what `input` holds
+  const void* input = x;
+  for (const GpuProduct& product : products) {
+    const Number type = product.w->type;
+    if (deterministic_) {
+      multiply_blocks(product, x, rows, accumulate);
+      continue;
+    }
+    if (type != rounded) {
+      const int64_t count = rows * product.w->cols;
+      void* to = gpu_.scratch(Gpu::kInput, static_cast<size_t>(count) * number_bytes(type));
+      if (gpu_.failed()) return;
+      if (type != Number::kF32) gpu_.launch(&narrow, x, count, type, to);
+      input = type == Number::kF32 ? x : to;
+      rounded = type;
+    }
+    gpu_.launch(&multiply_rows, this, product, input, rows, accumulate);
   }
 }
 

@@ -9,21 +9,32 @@
 
 namespace looseleaf::cuda {
 
+struct GpuProduct {
+  const GpuMatrix* w;
+  const float* bias;  // [w.rows] or null
+  float* y;           // [rows, w.rows]
+};
+
 class Products {
  public:
   // Errors: kUnavailable (no memory for the library's workspace).
   static Expected<std::unique_ptr<Products>> create(Gpu& gpu, bool deterministic);
 
-  // y = x W^T + bias, or y += where `accumulate`. x is rounded to the weights' format; sums are
-  // float32. x: [rows, w.cols], bias: [w.rows] or null, y: [rows, w.rows]
-  // Deterministic: one kernel per format and shape of W, without split sums, whatever `rows` is.
-  void multiply(const GpuMatrix& w, const float* bias, const float* x, int rows, bool accumulate,
-                float* y);
+  // y = x W^T + bias for each of the products, or y += where `accumulate`; their W have the same
+  // columns. x: [rows, columns]
+  // Few rows are multiplied in float32; of more, x is rounded to the weights' format, and sums are
+  // float32. Deterministic: one kernel per format and shape of W, without split sums, whatever
+  // `rows` is.
+  void multiply(std::span<const GpuProduct> products, const float* x, int rows, bool accumulate);
 
  private:
   explicit Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
-  void multiply_rows(const GpuMatrix& w, const float* bias, const void* x, int rows,
-                     bool accumulate, float* y);
+  bool multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
+                    bool accumulate);
+  void multiply_blocks(const GpuProduct& product, const float* x, int rows, bool accumulate);
+  // x: of W's format
+  static void multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
+                            bool accumulate, cudaStream_t stream);
 
   // Format, outputs, inputs, rows, accumulate, bias, alignments of x and y: what a kernel is chosen
   // by.

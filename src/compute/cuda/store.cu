@@ -7,6 +7,7 @@ namespace {
 // A warp a row, head, and K or V.
 __global__ void store_kernel(const PageView* views, const GpuSlot* slots, int layer, const float* k,
                              const float* v) {
+  begin_overlapped();
   const GpuSlot to = slots[blockIdx.x];
   if (to.page == nullptr) return;
   const PageView view = views[to.view];
@@ -23,7 +24,7 @@ void store(const PageView* views, const GpuSlot* slots, int count, int kv_heads,
            const float* k, const float* v, cudaStream_t stream) {
   if (count == 0) return;
   const dim3 grid(static_cast<unsigned>(count), static_cast<unsigned>(kv_heads), 2);
-  store_kernel<<<grid, 32, 0, stream>>>(views, slots, layer, k, v);
+  launch_overlapped(store_kernel, grid, 32, stream, views, slots, layer, k, v);
   launched("storing keys and values");
 }
 
