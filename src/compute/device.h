@@ -37,6 +37,8 @@ struct DeviceFacts {
   KvType kv_type = KvType::kF16;  // of chunks, and of private pages, where nobody chose
   KvType private_kv_type = KvType::kF32;
   bool f32 = true;  // products in float32 throughout
+  // Rows of one pass at most: a longer prefill is cut into pieces, in position order.
+  int pass_rows = 512;
 };
 
 struct AttendArgs {
@@ -60,6 +62,35 @@ struct AttendArgs {
   float* out = nullptr;          // [active, heads, head_dim] 0 for a row that sees no key
   float* lse = nullptr;          // [active, heads] log of the sum of exp(score), or null
   float* mass = nullptr;         // where SegmentUse::mass points, or null
+};
+
+// Rows of a layer before rotation.
+struct PlaceArgs {
+  int layer = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  int rotary_dims = 0;
+  RopePairs pairs = RopePairs::kHalves;
+  std::span<const float> angles;   // [rows][2][rotary_dims / 2] cos, then sin
+  float* query = nullptr;          // [query_rows, heads, head_dim] turned in place
+  int query_rows = 0;              // the first so many rows; 0: no queries yet
+  float* key = nullptr;            // [slots, kv_heads, head_dim] anything afterwards
+  const float* value = nullptr;    // [slots, kv_heads, head_dim]
+  std::span<const KvSlot> slots;   // of the first rows; empty: their keys and values are there
+};
+
+// y += W_down (silu(W_gate x) * W_up x)   (SwiGLU, 2002.05202)
+struct FeedForwardArgs {
+  const WeightMatrix* gate = nullptr;
+  const WeightMatrix* up = nullptr;
+  const WeightMatrix* down = nullptr;
+  std::span<const float> gate_bias, up_bias, down_bias;  // or empty
+  const float* x = nullptr;     // [rows, hidden]
+  int rows = 0;
+  float* gate_out = nullptr;    // [rows, ffn] scratch
+  float* up_out = nullptr;      // [rows, ffn] scratch
+  float* y = nullptr;           // [rows, hidden]
 };
 
 // One of several products with the same rows.
@@ -146,6 +177,11 @@ class Device {
 
   // gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i]   (SwiGLU, 2002.05202)
   virtual void silu_multiply(float* gate, const float* up, int64_t count) = 0;
+
+  // Turns queries and keys by their rows' angles, and stores keys and values.
+  virtual void place(const PlaceArgs& args);
+
+  virtual void feed_forward(const FeedForwardArgs& args);
 
   // out[r] = the place of the largest of row r, the first of equal ones; a row with a NaN gives any.
   // x: [rows, cols]; out: [rows] in the host's memory, there after `wait`

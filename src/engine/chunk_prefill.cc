@@ -12,7 +12,8 @@ Status prefill(EngineCore& core, const RopeRegime& rope, Chunk& chunk, const Chu
   const auto count = static_cast<int>(tokens.size());
   LL_RETURN_IF_ERROR(chunk.kv.extend(core.pool, count));
   std::vector<float> turn;
-  for (int first = 0; first < count; first += kPassRows) {
+  const int most = core.device->facts().pass_rows;
+  for (int first = 0; first < count; first += most) {
     Pass pass;
     PassGroup group{.uses = {}, .rope = &rope};
     if (prefix != nullptr) {
@@ -26,7 +27,7 @@ Status prefill(EngineCore& core, const RopeRegime& rope, Chunk& chunk, const Chu
     group.uses.push_back({static_cast<int32_t>(pass.segments.size()) - 1});
     pass.groups.push_back(std::move(group));
     const int depth = core.model->config.layers - 1;
-    for (int i = first; i < std::min(count, first + kPassRows); ++i)
+    for (int i = first; i < std::min(count, first + most); ++i)
       pass.rows.push_back({tokens[static_cast<size_t>(i)], i, depth, chunk.kv.slot(i), 0});
     LL_RETURN_IF_ERROR(core.forward.run(pass, {}));
   }

@@ -56,7 +56,4 @@ struct EngineCore {
   EngineCore& operator=(const EngineCore&) = delete;
 };
 
-// Rows of one pass at most: a longer prefill is cut into pieces, in position order.
-inline constexpr int kPassRows = 512;
-
 }  // namespace looseleaf

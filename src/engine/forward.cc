@@ -231,24 +231,34 @@ void Forward::layer(int index, const Pass& pass, const PassIo& io, Scratch& s) {
     products(std::span(all).first(together ? 3 : 2), s.normed, writing);
     if (!w.key_norm.empty())
       device_.rms_norm(s.key, w.key_norm, c.norm_eps, writing * c.kv_heads, s.key);
-    device_.rotate(s.key, s.angles, writing, c.kv_heads, c.head_dim, c.rope.dims, c.rope.pairs);
-    device_.store(index, s.key, s.value, std::span(s.slots).first(static_cast<size_t>(writing)));
   }
-  if (attending == 0) return;
-
-  if (!together) products({&query, 1}, s.normed, attending);
+  if (!together && attending > 0) products({&query, 1}, s.normed, attending);
   if (!w.query_norm.empty())
     device_.rms_norm(s.query, w.query_norm, c.norm_eps, attending * c.heads, s.query);
-  device_.rotate(s.query, s.angles, attending, c.heads, c.head_dim, c.rope.dims, c.rope.pairs);
+  PlaceArgs place;
+  place.layer = index;
+  place.heads = c.heads;
+  place.kv_heads = c.kv_heads;
+  place.head_dim = c.head_dim;
+  place.rotary_dims = c.rope.dims;
+  place.pairs = c.rope.pairs;
+  place.angles = s.angles;
+  place.query = s.query;
+  place.query_rows = attending;
+  place.key = s.key;
+  place.value = s.value;
+  place.slots = std::span(s.slots).first(writes ? static_cast<size_t>(writing) : 0);
+  device_.place(place);
+  if (attending == 0) return;
+
   attend(index, attending, pass, io, s);
   if (active == 0) return;
   product(w.attention_output, w.attention_output_bias, s.attention, active, true, s.x);
 
   device_.rms_norm(s.x, w.ffn_norm, c.norm_eps, active, s.normed);
-  const WeightProduct gated[] = {{&w.gate, w.gate_bias, s.gate}, {&w.up, w.up_bias, s.up}};
-  products(gated, s.normed, active);
-  device_.silu_multiply(s.gate, s.up, int64_t{active} * c.ffn);
-  product(w.down, w.down_bias, s.gate, active, true, s.x);
+  device_.feed_forward({&w.gate, &w.up, &w.down, w.gate_bias, w.up_bias, w.down_bias, s.normed,
+                        active, s.gate, s.up, s.x});
+  operations_ += 3 * 2.0 * active * static_cast<double>(c.ffn) * static_cast<double>(c.hidden);
 }
 
 }  // namespace looseleaf

@@ -152,7 +152,7 @@ Status RepairPass::allocate(Device& device) {
 }
 
 size_t RepairPass::piece_rows() const {
-  return plan_.released ? std::max<size_t>(1, pass_.rows.size()) : kPassRows;
+  return plan_.released ? std::max<size_t>(1, pass_.rows.size()) : 0;
 }
 
 }  // namespace looseleaf

@@ -23,7 +23,7 @@ class RepairPass {
 
   // Points into this object.
   const Pass& pass() const { return pass_; }
-  // CacheBlend's released mask lets rows see later ones: they run as one piece.
+  // For run_in_pieces. CacheBlend's released mask lets rows see later ones: they run as one piece.
   size_t piece_rows() const;
 
  private:

@@ -21,6 +21,7 @@ Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits,
                      size_t piece_rows) {
   const auto hidden = static_cast<size_t>(core.model->config.hidden);
   const auto vocab = static_cast<size_t>(core.model->config.vocab);
+  if (piece_rows == 0) piece_rows = static_cast<size_t>(core.device->facts().pass_rows);
   Pass pass = all;
   int32_t* largest = io.largest;
   DeviceMemory hidden_in;  // [rows of a piece, hidden]

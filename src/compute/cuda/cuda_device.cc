@@ -30,6 +30,7 @@ class CudaDevice final : public Device {
                                       options.deterministic ? "-deterministic" : "");
     facts_.kv_type = facts_.private_kv_type = options.exact ? KvType::kF32 : KvType::kBF16;
     facts_.f32 = options.exact;
+    facts_.pass_rows = 2048;  // large enough for the fastest products
   }
   ~CudaDevice() override { gpu_->synchronize(); }
 
@@ -86,8 +87,10 @@ class CudaDevice final : public Device {
   void rms_norm(const float* x, std::span<const float> weight, float eps, int rows,
                 float* out) override {
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows,
-                 static_cast<int>(weight.size()), out);
+    const auto cols = static_cast<int>(weight.size());
+    const Rounded rounded = products_->rounded(out, rows, cols);
+    if (gpu_->failed()) return;
+    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows, cols, out, rounded);
   }
   void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
               bool accumulate, float* y) override {
@@ -107,7 +110,35 @@ class CudaDevice final : public Device {
   }
   void silu_multiply(float* gate, const float* up, int64_t count) override {
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::silu_multiply, gate, up, count);
+    gpu_->launch(&cuda::silu_multiply, gate, up, count, Rounded{});
+  }
+  void feed_forward(const FeedForwardArgs& args) override {
+    const GpuProduct down{&weights_.find(*args.down), weights_.find(args.down_bias), args.y};
+    products_->feed_forward(
+        {&weights_.find(*args.gate), weights_.find(args.gate_bias), args.gate_out},
+        {&weights_.find(*args.up), weights_.find(args.up_bias), args.up_out}, down, args.x,
+        args.rows);
+  }
+  void place(const PlaceArgs& args) override {
+    Placing placing;
+    std::memset(&placing, 0, sizeof placing);  // padding too: launches are compared as bytes
+    const std::byte* staged = stage_slots(args.slots);
+    if (gpu_->failed()) return;
+    placing.views = reinterpret_cast<const PageView*>(staged);
+    placing.slots = reinterpret_cast<const GpuSlot*>(staged + slots_at_);
+    placing.angles = args.angles.data();
+    placing.query = args.query;
+    placing.key = args.key;
+    placing.value = args.value;
+    placing.query_rows = args.query_rows;
+    placing.key_rows = static_cast<int32_t>(args.slots.size());
+    placing.layer = args.layer;
+    placing.heads = args.heads;
+    placing.kv_heads = args.kv_heads;
+    placing.head_dim = args.head_dim;
+    placing.rotary_dims = args.rotary_dims;
+    placing.pairs = args.pairs;
+    gpu_->launch(&cuda::place, placing);
   }
   void largest(const float* x, int rows, int cols, int32_t* out) override {
     auto* found = gpu_->scratch<int32_t>(Gpu::kOutput, static_cast<size_t>(rows));
@@ -116,17 +147,12 @@ class CudaDevice final : public Device {
     gpu_->download(out, found, static_cast<size_t>(rows) * sizeof(int32_t));
   }
   void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
-    std::vector<GpuSlot> to;
-    std::vector<PageView> views;
-    std::vector<const KvLayout*> layouts;
-    for (const KvSlot& slot : slots)
-      to.push_back({slot.page, slot.slot, view_of(slot.layout, layouts, views)});
-    if (to.empty()) return;
-    const auto* staged = slots_.get(*gpu_, packed(views, to));
+    if (slots.empty()) return;
+    const std::byte* staged = stage_slots(slots);
     if (gpu_->failed()) return;
     gpu_->launch(&cuda::store, reinterpret_cast<const PageView*>(staged),
-                 reinterpret_cast<const GpuSlot*>(staged + aligned(views)),
-                 static_cast<int>(to.size()), views[0].kv_heads, layer, k, v);
+                 reinterpret_cast<const GpuSlot*>(staged + slots_at_),
+                 static_cast<int>(slots.size()), slots[0].layout->kv_heads, layer, k, v);
   }
   void attend(const AttendArgs& args) override { attention_.attend(args); }
   void attend_mass(const AttendArgs& args) override { attention_.attend_mass(args); }
@@ -172,6 +198,17 @@ class CudaDevice final : public Device {
     scratch_.erase(scratch);
   }
 
+  // Views, and slots that refer to them at slots_at_.
+  const std::byte* stage_slots(std::span<const KvSlot> slots) {
+    std::vector<GpuSlot> to;
+    std::vector<PageView> views;
+    std::vector<const KvLayout*> layouts;
+    for (const KvSlot& slot : slots)
+      to.push_back({slot.page, slot.slot, view_of(slot.layout, layouts, views)});
+    slots_at_ = aligned(views);
+    return slots_.get(*gpu_, packed(views, to));
+  }
+
   static int32_t view_of(const KvLayout* layout, std::vector<const KvLayout*>& layouts,
                          std::vector<PageView>& views) {
     for (size_t i = 0; i < layouts.size(); ++i)
@@ -202,6 +239,7 @@ class CudaDevice final : public Device {
   PageRegion region_;
   std::unordered_map<std::byte*, Memory> scratch_;
   Staged slots_, moves_;
+  size_t slots_at_ = 0;
 };
 
 Expected<std::unique_ptr<Device>> open(const DeviceOptions& options) {

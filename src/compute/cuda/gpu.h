@@ -63,11 +63,14 @@ class Gpu {
   // that come from `scratch`, `stage` and Packed are the same in passes of about the same size.
   template <class F, class... A>
   void launch(F* launch, A... args) {
+    ++launches_;
     if (graphs_.recording())
       graphs_.add(launch, args...);
     else
       launch(args..., stream_);
   }
+  // How many there were.
+  int64_t launches() const { return launches_; }
   // Runs what waits for the rest of its pass.
   void flush();
 
@@ -122,6 +125,7 @@ class Gpu {
   std::vector<Download> downloads_;
   PassGraphs graphs_;
   int64_t epoch_ = 0;
+  int64_t launches_ = 0;
   std::byte* pages_ = nullptr;
   std::string failure_;
 };

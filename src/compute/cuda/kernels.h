@@ -16,13 +16,15 @@ void embed(const GpuMatrix* table, const int32_t* tokens, int count, float* out,
 
 // x, out: [rows, cols]; may be the same
 void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
-              cudaStream_t stream);
+              Rounded rounded, cudaStream_t stream);
 
 // x: [rows, heads, head_dim] in place; angles: [rows][2][rotary_dims / 2]
 void rotate(float* x, const float* angles, int rows, int heads, int head_dim, int rotary_dims,
             RopePairs pairs, cudaStream_t stream);
 
-void silu_multiply(float* gate, const float* up, int64_t count, cudaStream_t stream);
+// Where `rounded` is somewhere, the result goes there alone.
+void silu_multiply(float* gate, const float* up, int64_t count, Rounded rounded,
+                   cudaStream_t stream);
 
 // out[r] = the place of the largest of row r of x [rows, cols], the first of equal ones.
 void largest(const float* x, int rows, int cols, int32_t* out, cudaStream_t stream);

@@ -22,6 +22,20 @@ struct GpuSlot {
 void store(const PageView* views, const GpuSlot* slots, int count, int kv_heads, int layer,
            const float* k, const float* v, cudaStream_t stream);
 
+// Rows of a layer, before rotation.
+struct Placing {
+  const PageView* views;
+  const GpuSlot* slots;  // [key_rows]
+  const float* angles;   // [rows][2][rotary_dims / 2]
+  float* query;          // [query_rows, heads, head_dim] turned in place
+  const float* key;      // [key_rows, kv_heads, head_dim] turned on their way
+  const float* value;    // [key_rows, kv_heads, head_dim]
+  int32_t query_rows, key_rows;
+  int32_t layer, heads, kv_heads, head_dim, rotary_dims;
+  RopePairs pairs;
+};
+void place(const Placing& placing, cudaStream_t stream);
+
 // One token and where it goes.
 struct GpuMove {
   std::byte* from_page;

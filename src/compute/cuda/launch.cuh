@@ -42,6 +42,17 @@ inline bool can_overlap() {
   return can;
 }
 
+inline int multiprocessors() {
+  static const int count = [] {
+    int device = 0, found = 0;
+    check(cudaGetDevice(&device), "asking for the GPU");
+    check(cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device),
+          "asking for the GPU");
+    return found;
+  }();
+  return count;
+}
+
 // Launches a kernel that may begin while the one before it in the stream ends.
 template <class... P>
 void launch_overlapped(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t stream,

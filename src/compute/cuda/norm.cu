@@ -1,35 +1,55 @@
 #include "compute/cuda/kernels.h"
 #include "compute/cuda/launch.cuh"
+#include "compute/cuda/numbers.cuh"
 
 namespace looseleaf::cuda {
 namespace {
 
-// A block a row.
-__global__ void __launch_bounds__(kThreads)
-    norm_kernel(const float* x, const float* weight, float eps, int cols, float* out) {
-  __shared__ float sums[kThreads / 32];
+constexpr int kMostThreads = 1024;
+
+// A block a row. A thread has kWide columns at a time.
+template <int kWide>
+__global__ void __launch_bounds__(kMostThreads)
+    norm_kernel(const float* x, const float* weight, float eps, int cols, float* out,
+                Number type, void* rounded) {
+  __shared__ float sums[kMostThreads / 32];
   begin_overlapped();
-  const float* from = x + int64_t{blockIdx.x} * cols;
-  float* to = out + int64_t{blockIdx.x} * cols;
+  const int64_t first = int64_t{blockIdx.x} * cols;
+  const int stride = static_cast<int>(blockDim.x) * kWide;
   float sum = 0;
-  for (int i = threadIdx.x; i < cols; i += kThreads) sum += from[i] * from[i];
+  for (int i = threadIdx.x * kWide; i < cols; i += stride) {
+    float values[kWide];
+    load_floats(x + first + i, values);
+#pragma unroll
+    for (int j = 0; j < kWide; ++j) sum += values[j] * values[j];
+  }
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
   __syncthreads();
   float total = 0;
-#pragma unroll
-  for (int w = 0; w < kThreads / 32; ++w) total += sums[w];
+  for (int w = 0; w < static_cast<int>(blockDim.x) / 32; ++w) total += sums[w];
   const float scale = 1.0f / sqrtf(total / static_cast<float>(cols) + eps);
-  for (int i = threadIdx.x; i < cols; i += kThreads) to[i] = from[i] * scale * weight[i];
+  for (int i = threadIdx.x * kWide; i < cols; i += stride) {
+    float values[kWide], weights[kWide];
+    load_floats(x + first + i, values);
+    load_floats(weight + i, weights);
+#pragma unroll
+    for (int j = 0; j < kWide; ++j) values[j] = values[j] * scale * weights[j];
+    store_floats(values, out + first + i);
+    if (rounded != nullptr) store_rounded(values, type, rounded, first + i);
+  }
 }
 
 }  // namespace
 
 void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
-              cudaStream_t stream) {
+              Rounded rounded, cudaStream_t stream) {
   if (rows == 0) return;
-  launch_overlapped(norm_kernel, static_cast<unsigned>(rows), kThreads, stream, x, weight, eps,
-                    cols, out);
+  const int wide = cols % 4 == 0 ? 4 : 1;
+  const int threads = std::min(kMostThreads, (cols / wide + 31) / 32 * 32);
+  launch_overlapped(wide == 4 ? norm_kernel<4> : norm_kernel<1>, static_cast<unsigned>(rows),
+                    static_cast<unsigned>(std::max(32, threads)), stream, x, weight, eps, cols, out,
+                    rounded.type, rounded.to);
   launched("normalizing");
 }
 

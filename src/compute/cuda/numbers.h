@@ -13,6 +13,12 @@ constexpr const char* number_name(Number number) {
   return number == Number::kF32 ? "f32" : number == Number::kBF16 ? "bf16" : "f16";
 }
 
+// Where a copy of a result goes, rounded to what a product takes; null: nowhere.
+struct Rounded {
+  Number type = Number::kF32;
+  void* to = nullptr;
+};
+
 // A matrix in the GPU's memory, row-major.
 struct GpuMatrix {
   const void* data = nullptr;  // [rows, cols]

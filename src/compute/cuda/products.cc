@@ -121,7 +121,7 @@ void Products::multiply_rows(Products* self, GpuProduct product, const void* x, 
 }
 
 bool Products::multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
-                            bool accumulate) {
+                            RowOutput output) {
   if (deterministic_ || rows > kFewRows || products.size() > kMostProducts) return false;
   RowProducts few;
   std::memset(&few, 0, sizeof few);  // padding too: launches are compared as bytes
@@ -132,10 +132,33 @@ bool Products::multiply_few(std::span<const GpuProduct> products, const float* x
   few.x = x;
   few.cols = products[0].w->cols;
   few.rows = rows;
+  few.output = output;
   few.type = products[0].w->type;
-  few.accumulate = accumulate;
   gpu_.launch(&row_products, few);
   return true;
+}
+
+Rounded Products::rounded(const float* x, int rows, int64_t cols) {
+  if (deterministic_ || usual_ == Number::kF32 || rows <= kFewRows) return {};
+  rounded_count_ = rows * cols;
+  void* to =
+      gpu_.scratch(Gpu::kInput, static_cast<size_t>(rounded_count_) * number_bytes(usual_));
+  rounded_ = x;
+  rounded_type_ = usual_;
+  rounded_at_ = gpu_.launches() + 1;
+  return {usual_, to};
+}
+
+const void* Products::input(const GpuMatrix& w, const float* x, int rows) {
+  usual_ = w.type;
+  if (w.type == Number::kF32) return x;
+  const int64_t count = rows * w.cols;
+  void* to = gpu_.scratch(Gpu::kInput, static_cast<size_t>(count) * number_bytes(w.type));
+  if (gpu_.failed()) return nullptr;
+  const bool there = rounded_ == x && rounded_type_ == w.type && rounded_count_ == count &&
+                     rounded_at_ == gpu_.launches();
+  if (!there) gpu_.launch(&narrow, x, count, w.type, to);
+  return to;
 }
 
 void Products::multiply_blocks(const GpuProduct& product, const float* x, int rows,
@@ -161,25 +184,35 @@ void Products::multiply_blocks(const GpuProduct& product, const float* x, int ro
 
 void Products::multiply(std::span<const GpuProduct> products, const float* x, int rows,
                         bool accumulate) {
-  if (rows == 0 || gpu_.failed() || multiply_few(products, x, rows, accumulate)) return;
-  Number rounded = Number::kF32;  // what `input` holds
-  const void* input = x;
+  if (rows == 0 || gpu_.failed()) return;
+  if (multiply_few(products, x, rows, accumulate ? RowOutput::kAccumulate : RowOutput::kAssign))
+    return;
+  const void* rounded = nullptr;
+  const GpuMatrix* before = nullptr;
   for (const GpuProduct& product : products) {
-    const Number type = product.w->type;
     if (deterministic_) {
       multiply_blocks(product, x, rows, accumulate);
       continue;
     }
-    if (type != rounded) {
-      const int64_t count = rows * product.w->cols;
-      void* to = gpu_.scratch(Gpu::kInput, static_cast<size_t>(count) * number_bytes(type));
-      if (gpu_.failed()) return;
-      if (type != Number::kF32) gpu_.launch(&narrow, x, count, type, to);
-      input = type == Number::kF32 ? x : to;
-      rounded = type;
-    }
-    gpu_.launch(&multiply_rows, this, product, input, rows, accumulate);
+    if (before == nullptr || product.w->type != before->type)
+      rounded = input(*product.w, x, rows);
+    before = product.w;
+    if (gpu_.failed()) return;
+    gpu_.launch(&multiply_rows, this, product, rounded, rows, accumulate);
   }
+}
+
+void Products::feed_forward(const GpuProduct& gate, const GpuProduct& up, const GpuProduct& down,
+                            const float* x, int rows) {
+  if (rows == 0 || gpu_.failed()) return;
+  const GpuProduct gated[] = {gate, up};
+  if (!multiply_few(gated, x, rows, RowOutput::kGate)) {
+    multiply(gated, x, rows, false);
+    const Rounded to = rounded(gate.y, rows, gate.w->rows);
+    if (gpu_.failed()) return;
+    gpu_.launch(&silu_multiply, gate.y, static_cast<const float*>(up.y), rows * gate.w->rows, to);
+  }
+  multiply({&down, 1}, gate.y, rows, true);
 }
 
 }  // namespace looseleaf::cuda

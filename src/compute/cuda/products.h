@@ -6,6 +6,7 @@
 
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/numbers.h"
+#include "compute/cuda/row_product.h"
 
 namespace looseleaf::cuda {
 
@@ -27,10 +28,20 @@ class Products {
   // `rows` is.
   void multiply(std::span<const GpuProduct> products, const float* x, int rows, bool accumulate);
 
+  // down.y += W_down (silu(W_gate x) * W_up x); gate.y and up.y are scratch.
+  void feed_forward(const GpuProduct& gate, const GpuProduct& up, const GpuProduct& down,
+                    const float* x, int rows);
+
+  // Where the next launch may leave x [rows, cols], which it makes, rounded as products took their
+  // last x: a product of x right behind it takes that. Nowhere where such products take x itself.
+  Rounded rounded(const float* x, int rows, int64_t cols);
+
  private:
   explicit Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
   bool multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
-                    bool accumulate);
+                    RowOutput output);
+  // x as W takes it; null where there is no memory.
+  const void* input(const GpuMatrix& w, const float* x, int rows);
   void multiply_blocks(const GpuProduct& product, const float* x, int rows, bool accumulate);
   // x: of W's format
   static void multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
@@ -44,6 +55,11 @@ class Products {
   bool deterministic_;
   Memory workspace_;
   std::map<Key, cublasLtMatmulAlgo_t> chosen_;
+  Number usual_ = Number::kF32;  // of the last W
+  // What the scratch for rounded x holds, as long as the GPU's launches are so many.
+  const float* rounded_ = nullptr;
+  Number rounded_type_ = Number::kF32;
+  int64_t rounded_count_ = 0, rounded_at_ = -1;
 };
 
 }  // namespace looseleaf::cuda

@@ -6,126 +6,218 @@
 namespace looseleaf::cuda {
 namespace {
 
-// A block has 8 outputs, its threads share out the columns: all weights of a step are asked for
-// together, 16 bytes each.
-constexpr int kOutputs = 8, kMostThreads = 256;
+// A warp has one output at a time, or a part of its columns, and asks for the weights of the next
+// chunk of columns before it multiplies those of this one: 2 to 4 KB in flight, four blocks a
+// multiprocessor.
+constexpr int kRowWarps = 8, kRowThreads = 32 * kRowWarps, kRowBlocks = 4;
+constexpr int kStep = 4, kLoads = 8, kChunk = 32 * kStep * kLoads;  // columns
 
+// Four weights.
 template <class W>
-constexpr int kStep = 16 / static_cast<int>(sizeof(W));  // columns
-
-__device__ __forceinline__ void unpack(const uint4& from, float (&to)[8], __nv_bfloat16) {
-  const uint32_t words[4] = {from.x, from.y, from.z, from.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    to[2 * i] = __uint_as_float(words[i] << 16);
-    to[2 * i + 1] = __uint_as_float(words[i] & 0xFFFF0000u);
+struct Four;
+template <>
+struct Four<__nv_bfloat16> {
+  uint2 raw;
+  __device__ __forceinline__ float4 floats() const {
+    return {__uint_as_float(raw.x << 16), __uint_as_float(raw.x & 0xFFFF0000u),
+            __uint_as_float(raw.y << 16), __uint_as_float(raw.y & 0xFFFF0000u)};
   }
-}
-__device__ __forceinline__ void unpack(const uint4& from, float (&to)[8], __half) {
-  const auto* halves = reinterpret_cast<const __half2*>(&from);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const float2 two = __half22float2(halves[i]);
-    to[2 * i] = two.x;
-    to[2 * i + 1] = two.y;
+};
+template <>
+struct Four<__half> {
+  uint2 raw;
+  __device__ __forceinline__ float4 floats() const {
+    const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&raw.x));
+    const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&raw.y));
+    return {low.x, low.y, high.x, high.y};
   }
-}
-__device__ __forceinline__ void unpack(const uint4& from, float (&to)[4], float) {
-  to[0] = __uint_as_float(from.x);
-  to[1] = __uint_as_float(from.y);
-  to[2] = __uint_as_float(from.z);
-  to[3] = __uint_as_float(from.w);
-}
+};
+template <>
+struct Four<float> {
+  float4 raw;
+  __device__ __forceinline__ float4 floats() const { return raw; }
+};
 
-// Read once: not to be kept in L1.
-__device__ __forceinline__ uint4 load_once(const void* from) {
-  uint4 x;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+// Weights are read once: they are not to push x out of L1.
+__device__ __forceinline__ void load_once(uint2& to, const void* from) {
+  asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+               : "=r"(to.x), "=r"(to.y)
                : "l"(from));
-  return x;
+}
+__device__ __forceinline__ void load_once(float4& to, const void* from) {
+  asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to.x), "=f"(to.y), "=f"(to.z), "=f"(to.w)
+               : "l"(from));
 }
 
-template <class W, int kRows>
-__global__ void __launch_bounds__(kMostThreads) row_product_kernel(const RowProducts p) {
-  __shared__ float sums[kMostThreads / 32][kOutputs][kRows];
-  int64_t first = int64_t{blockIdx.x} * kOutputs;
-  int which = 0;
-  while (which + 1 < p.count && first >= p.each[which].outputs) {
-    first -= (p.each[which].outputs + kOutputs - 1) / kOutputs * kOutputs;
-    ++which;
-  }
-  const RowProducts::Each product = p.each[which];
-  const auto* w = static_cast<const W*>(product.w);
-  const int stride = static_cast<int>(blockDim.x) * kStep<W>;
-  int64_t column = threadIdx.x * kStep<W>;
+__device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
 
-  // Outputs beyond the last read the last one's weights, and are not written.
-  const auto load = [&](uint4(&to)[kOutputs], int64_t at) {
+template <class W, int kRows, bool kGated>
+struct RowProductWarp {
+  static constexpr int kStreams = kGated ? 2 : 1;  // matrices read side by side
+
+  const RowProducts& p;
+  const int lane = threadIdx.x % 32;
+  Four<W> now[kStreams][kLoads], next[kStreams][kLoads];
+
+  // Where an output of all products is: which product's, and which of its outputs.
+  __device__ __forceinline__ int product_of(int64_t& output) const {
+    if (kGated) return 0;
+    int which = 0;
+    while (which + 1 < p.count && output >= p.each[which].outputs)
+      output -= p.each[which++].outputs;
+    return which;
+  }
+
+  __device__ __forceinline__ void load(Four<W> (&to)[kStreams][kLoads], int64_t output,
+                                       int chunk) const {
+    const int which = product_of(output);
 #pragma unroll
-    for (int o = 0; o < kOutputs; ++o)
-      to[o] = load_once(w + min(first + o, product.outputs - 1) * p.cols + at);
-  };
-  uint4 weights[kOutputs];
-  // Weights are nobody's result: they are on their way while the kernel before ends.
-  if (column < p.cols) load(weights, column);
+    for (int s = 0; s < kStreams; ++s) {
+      const auto* row = static_cast<const W*>(p.each[which + s].w) + output * p.cols;
+#pragma unroll
+      for (int i = 0; i < kLoads; ++i) {
+        const int column = chunk * kChunk + (i * 32 + lane) * kStep;
+        if (column < p.cols) load_once(to[s][i].raw, row + column);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void multiply(int chunk, float4 (&sum)[kStreams][kRows]) const {
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int column = chunk * kChunk + (i * 32 + lane) * kStep;
+      if (column >= p.cols) return;
+      float4 w[kStreams];
+#pragma unroll
+      for (int s = 0; s < kStreams; ++s) w[s] = now[s][i].floats();
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const auto x =
+            *reinterpret_cast<const float4*>(p.x + min(r, p.rows - 1) * p.cols + column);
+#pragma unroll
+        for (int s = 0; s < kStreams; ++s) {
+          sum[s][r].x += w[s].x * x.x;
+          sum[s][r].y += w[s].y * x.y;
+          sum[s][r].z += w[s].z * x.z;
+          sum[s][r].w += w[s].w * x.w;
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ float biased(int which, int64_t output, float total) const {
+    const float* bias = p.each[which].bias;
+    return bias == nullptr ? total : total + bias[output];
+  }
+  // totals: of the streams
+  __device__ __forceinline__ void write(int64_t output, int row, const float (&totals)[kStreams]) {
+    if (row >= p.rows) return;
+    const int which = product_of(output);
+    const RowProducts::Each& product = p.each[which];
+    float& y = product.y[row * product.outputs + output];
+    const float total = biased(which, output, totals[0]);
+    if constexpr (kGated)
+      y = silu(total) * biased(which + 1, output, totals[1]);
+    else
+      y = p.output == RowOutput::kAccumulate ? y + total : total;
+  }
+};
+
+// parts: warps that share out the columns of an output, a power of two up to kRowWarps
+template <class W, int kRows, bool kGated>
+__global__ void __launch_bounds__(kRowThreads, kRowBlocks)
+    row_product_kernel(const RowProducts p, int64_t outputs, int parts) {
+  using Warp = RowProductWarp<W, kRows, kGated>;
+  __shared__ float sums[kRowWarps][Warp::kStreams][kRows];
+  Warp warp{p};
+  const int number = threadIdx.x / 32, part = number % parts;
+  const int chunks = static_cast<int>((p.cols + kChunk - 1) / kChunk);
+  const int first_chunk = chunks * part / parts, end_chunk = chunks * (part + 1) / parts;
+  const int64_t step = int64_t{gridDim.x} * (kRowWarps / parts);
+  int64_t output = int64_t{blockIdx.x} * (kRowWarps / parts) + number / parts;
+  const bool reads = first_chunk < end_chunk;
+  // Weights are nobody's result: the first are on their way while the kernel before ends.
+  if (reads && output < outputs) warp.load(warp.now, output, first_chunk);
   begin_overlapped();
 
-  float sum[kOutputs][kRows] = {};
-  while (column < p.cols) {
-    float x[kRows][kStep<W>];
+  // All warps of a block go round as often: they meet where outputs are shared.
+  for (int64_t block_first = int64_t{blockIdx.x} * (kRowWarps / parts); block_first < outputs;
+       block_first += step, output += step) {
+    float4 sum[Warp::kStreams][kRows] = {};
+    for (int chunk = first_chunk; chunk < end_chunk && output < outputs; ++chunk) {
+      const bool same = chunk + 1 < end_chunk;
+      const int64_t next_output = same ? output : output + step;
+      if (next_output < outputs)
+        warp.load(warp.next, next_output, same ? chunk + 1 : first_chunk);
+      warp.multiply(chunk, sum);
 #pragma unroll
-    for (int r = 0; r < kRows; ++r)
+      for (int s = 0; s < Warp::kStreams; ++s)
 #pragma unroll
-      for (int i = 0; i < kStep<W>; i += 4)
-        *reinterpret_cast<float4*>(x[r] + i) = *reinterpret_cast<const float4*>(
-            p.x + int64_t{min(r, p.rows - 1)} * p.cols + column + i);
-    uint4 now[kOutputs];
-#pragma unroll
-    for (int o = 0; o < kOutputs; ++o) now[o] = weights[o];
-    column += stride;
-    if (column < p.cols) load(weights, column);
-#pragma unroll
-    for (int o = 0; o < kOutputs; ++o) {
-      float values[kStep<W>];
-      unpack(now[o], values, W{});
-#pragma unroll
-      for (int r = 0; r < kRows; ++r)
-#pragma unroll
-        for (int i = 0; i < kStep<W>; ++i) sum[o][r] += values[i] * x[r][i];
+        for (int i = 0; i < kLoads; ++i) warp.now[s][i] = warp.next[s][i];
     }
-  }
-
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    float totals[Warp::kStreams][kRows];
 #pragma unroll
-  for (int o = 0; o < kOutputs; ++o)
+    for (int s = 0; s < Warp::kStreams; ++s)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const float4 four = sum[s][r];
+        totals[s][r] = warp_sum((four.x + four.y) + (four.z + four.w));
+      }
+    if (parts > 1) {
+      if (warp.lane == 0)
+        for (int s = 0; s < Warp::kStreams; ++s)
+          for (int r = 0; r < kRows; ++r) sums[number][s][r] = totals[s][r];
+      __syncthreads();
+      if (part == 0)
+        for (int s = 0; s < Warp::kStreams; ++s)
+          for (int r = 0; r < kRows; ++r)
+            for (int n = 1; n < parts; ++n) totals[s][r] += sums[number + n][s][r];
+      __syncthreads();
+    }
+    if (part != 0 || warp.lane != 0 || output >= outputs) continue;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      const float of_warp = warp_sum(sum[o][r]);
-      if (lane == 0) sums[warp][o][r] = of_warp;
+      float of_row[Warp::kStreams];
+#pragma unroll
+      for (int s = 0; s < Warp::kStreams; ++s) of_row[s] = totals[s][r];
+      warp.write(output, r, of_row);
     }
-  __syncthreads();
-  for (int i = threadIdx.x; i < kOutputs * kRows; i += blockDim.x) {
-    const int o = i / kRows, r = i % kRows;
-    if (first + o >= product.outputs || r >= p.rows) continue;
-    float total = product.bias == nullptr ? 0.0f : product.bias[first + o];
-    for (int n = 0; n < static_cast<int>(blockDim.x) / 32; ++n) total += sums[n][o][r];
-    float& to = product.y[r * product.outputs + first + o];
-    to = p.accumulate ? to + total : total;
   }
+}
+
+// Into how many parts columns are cut, so that warps end together: the last round of outputs may
+// leave most of them idle.
+int parts_for(int64_t outputs, int64_t cols) {
+  const int64_t warps = int64_t{multiprocessors()} * kRowBlocks * kRowWarps;
+  const int64_t chunks = (cols + kChunk - 1) / kChunk;
+  int best = 1;
+  double most = 0;
+  for (int parts = 1; parts <= 4 && parts <= chunks; parts *= 2) {
+    const int64_t rounds = (outputs * parts + warps - 1) / warps;
+    const double busy =
+        static_cast<double>(outputs * parts) / static_cast<double>(rounds * warps);
+    if (busy > most + 0.05) {
+      most = busy;
+      best = parts;
+    }
+  }
+  return best;
 }
 
 template <class W>
 void launch_type(const RowProducts& p, cudaStream_t stream) {
-  int64_t blocks = 0;
-  for (int i = 0; i < p.count; ++i) blocks += (p.each[i].outputs + kOutputs - 1) / kOutputs;
-  const int64_t steps = (p.cols / kStep<W> + 31) / 32 * 32;
-  const auto threads = static_cast<unsigned>(std::min<int64_t>(steps, kMostThreads));
-  const auto kernel = p.rows == 1   ? row_product_kernel<W, 1>
-                      : p.rows == 2 ? row_product_kernel<W, 2>
-                      : p.rows <= 4 ? row_product_kernel<W, 4>
-                                    : row_product_kernel<W, kFewRows>;
-  launch_overlapped(kernel, static_cast<unsigned>(blocks), threads, stream, p);
+  const bool gated = p.output == RowOutput::kGate;
+  int64_t outputs = p.each[0].outputs;
+  for (int i = 1; i < p.count && !gated; ++i) outputs += p.each[i].outputs;
+  const int parts = parts_for(outputs, p.cols);
+  const int64_t blocks = std::min<int64_t>((outputs * parts + kRowWarps - 1) / kRowWarps,
+                                           int64_t{multiprocessors()} * kRowBlocks);
+  const auto kernel = p.rows == 1
+                          ? (gated ? row_product_kernel<W, 1, true> : row_product_kernel<W, 1, false>)
+                          : (gated ? row_product_kernel<W, kFewRows, true>
+                                   : row_product_kernel<W, kFewRows, false>);
+  launch_overlapped(kernel, static_cast<unsigned>(blocks), kRowThreads, stream, p, outputs, parts);
 }
 
 }  // namespace

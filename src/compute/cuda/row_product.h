@@ -11,10 +11,17 @@
 
 namespace looseleaf::cuda {
 
-// What one launch takes at most.
-inline constexpr int kFewRows = 8, kMostProducts = 3;
+// What one launch takes at most. More rows are faster on the tensor cores.
+inline constexpr int kFewRows = 2, kMostProducts = 3;
 
-// Several products with the same x. y = x W^T + bias, or y += where `accumulate`.
+enum class RowOutput : int32_t {
+  kAssign,      // y = x W^T + bias
+  kAccumulate,  // y += x W^T + bias
+  kGate,  // of two products of as many outputs: the first's y = silu(gate) * up (2002.05202); the
+          // second's is not written
+};
+
+// Several products with the same x.
 struct RowProducts {
   struct Each {
     const void* w;      // [outputs, cols] of `type`
@@ -26,12 +33,12 @@ struct RowProducts {
   int64_t cols;
   int32_t count;  // of products
   int32_t rows;   // 1 to kFewRows
+  RowOutput output;
   Number type;
-  bool accumulate;
 };
 
-// Whether a matrix can be read in steps of 16 bytes.
-inline bool has_row_product(const GpuMatrix& w) { return w.cols % 8 == 0; }
+// Whether a matrix can be read in steps of 4 values.
+inline bool has_row_product(const GpuMatrix& w) { return w.cols % 4 == 0; }
 
 // REQUIRES: has_row_product of each W.
 void row_products(const RowProducts& products, cudaStream_t stream);
