@@ -39,8 +39,23 @@ struct DeviceFacts {
   bool f32 = true;  // products in float32 throughout
 };
 
+// How attention brings queries and keys of other positions together: for comparison in benches,
+// every way gives the same result up to rounding. Where a device has one way only for a type or a
+// shape, it takes that.
+enum class AttendWay : uint8_t {
+  kDeferred,      // queries are turned back by Segment::turn; keys that several groups see are read
+                  // once for all of them
+  kRequestMajor,  // likewise, but each group reads for itself
+  kRotateKeys,  // each group turns keys to their prompt positions as it reads them (LazyAttention's
+                // prefill; MEPIC, 2512.16822)
+};
+
 struct AttendArgs {
   int layer = 0;
+  // Calls with the same number, not 0, have the same segments, groups and positions in every layer,
+  // so that their work is planned once. 0: unknown.
+  uint64_t pass = 0;
+  AttendWay way = AttendWay::kDeferred;
   int heads = 0;
   int kv_heads = 0;
   int head_dim = 0;
@@ -57,6 +72,12 @@ struct AttendArgs {
   float* out = nullptr;          // [active, heads, head_dim] 0 for a row that sees no key
   float* lse = nullptr;          // [active, heads] log of the sum of exp(score), or null
   float* mass = nullptr;         // where SegmentUse::mass points, or null
+};
+
+// What a device does at most, as measured: what a bench's numbers stand beside.
+struct Ceilings {
+  double read_gbps = 0;      // 1e9 bytes a second read from its memory, no cache holding them
+  double matrix_gflops = 0;  // 1e9 operations a second of a large product, as passes compute it
 };
 
 // The values of tokens computed twice.
@@ -105,6 +126,9 @@ class Device {
   virtual void upload(void* to, const void* from, size_t bytes) = 0;
   // To the host's memory; there after `wait`.
   virtual void download(void* to, const void* from, size_t bytes) = 0;
+  // A hint: the operations until `wait` are a pass. repeats: one like others before it, with the
+  // same operations on the same memory.
+  virtual void begin_pass(bool /*repeats*/) {}
   // Returns when all operations are done. Errors: kUnavailable: an operation since the last wait
   // had no memory for its work, and what it and later ones wrote is to be thrown away.
   virtual Status wait() = 0;
@@ -151,6 +175,10 @@ class Device {
   // Copies tokens' keys and values, keys turned to prompt positions. Source and target must differ
   // unless slot i is token i's own place (rotation in place).
   virtual void gather(const GatherArgs& args) = 0;
+
+  // The best of several runs of each, outside passes; takes about a second, and memory for the
+  // time: 256 MiB on the CPU, up to 4 GiB on a GPU. Errors: kUnavailable (no memory).
+  virtual Expected<Ceilings> measure_ceilings() = 0;
 
  protected:
   friend struct DeviceRelease;

@@ -76,7 +76,8 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   }
   const int blocks = kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
   const AttendPlan& plan =
-      planner_.plan({args.heads, args.kv_heads, blocks}, chunks, uses, first_use);
+      planner_.plan({args.heads, args.kv_heads, blocks, args.way == AttendWay::kDeferred}, chunks,
+                    uses, first_use);
 
   Packed packed;
   const size_t items = packed.append(plan.items), first_item = packed.append(plan.first_item);
@@ -108,6 +109,7 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   decode.vectors = reinterpret_cast<const QueryVector*>(base + vectors);
   decode.partial_values = values;
   decode.partial_softmax = reinterpret_cast<float2*>(values + partials * dim);
+  decode.rotate_keys = args.way == AttendWay::kRotateKeys;
   check(attend_decode(decode, args.head_dim, blocks, gpu.stream()), "attending");
   MergeArgs merge{};
   merge.partial_values = decode.partial_values;

@@ -135,6 +135,7 @@ void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   prefill.partial_values = partial_values;
   prefill.partial_softmax = reinterpret_cast<float2*>(partial_values + partials * dim);
   prefill.out = out;
+  prefill.rotate_keys = args.way == AttendWay::kRotateKeys;
   check(attend_prefill(prefill, args.head_dim, blocks, gpu.stream()), "attending");
   MergeArgs merge{};
   merge.partial_values = prefill.partial_values;

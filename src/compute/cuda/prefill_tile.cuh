@@ -42,6 +42,7 @@ struct Step {
   int key_positions;  // or where their positions lie; -1
   int stale;          // word of the first key's bit; -1
   int limit;
+  int turn;  // where keys are turned; -1: none
 };
 inline constexpr int kStepTurned = 1;  // the first step with these queries
 inline constexpr int kStepDone = 2;    // the last step with these queries
@@ -57,6 +58,7 @@ struct PrefillBlock {
   Step* steps;    // [stages] beside the keys
   // Shared addresses of barriers, 8 bytes each.
   uint32_t keys_full, keys_empty;      // [stages]
+  uint32_t keys_turned;                // [stages] keys_full where nobody turns keys
   uint32_t values_full, values_empty;  // [stages]
   uint32_t query_full, query_empty;    // [2]
   int begin, end;

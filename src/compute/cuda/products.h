@@ -20,10 +20,12 @@ class Products {
   void multiply(const GpuMatrix& w, const float* bias, const float* x, int rows, bool accumulate,
                 float* y);
 
- private:
-  explicit Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
+  // The same by one kernel, x being in the weights' format already.
   void multiply_rows(const GpuMatrix& w, const float* bias, const void* x, int rows,
                      bool accumulate, float* y);
+
+ private:
+  explicit Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
 
   // Format, outputs, inputs, rows, accumulate, bias, alignments of x and y: what a kernel is chosen
   // by.
