@@ -44,10 +44,10 @@ __global__ void __launch_bounds__(kPrefillThreads, 1) prefill_kernel(const Prefi
   block.begin = args.first_item[blockIdx.x];
   block.end = args.first_item[blockIdx.x + 1];
   if (threadIdx.x < kMultipliers) {
-    take_registers<kMultiplierRegisters>();
+    take_registers<PrefillRegisters<kRotateKeys>::kMultiplier>();
     multiply<kHeadDim>(args, block);
   } else {
-    give_registers<kHelperRegisters>();
+    give_registers<PrefillRegisters<kRotateKeys>::kHelper>();
     const int helper = threadIdx.x - kMultipliers;
     if (helper < kCopier)
       copy_pages<kHeadDim, kRotateKeys>(args, block, helper);

@@ -85,7 +85,9 @@ __device__ void consume(const DecodeArgs& args, const DecodeBlock& block) {
           page,
           pages == 1 ? page : take_page<kHeadDim>(block, visit + 1, tokens - first - kPageTokens)};
       if (turned) {
-        for (int g = 0; g < pages; ++g) turner.turn(keys[g], kPageTokens, threadIdx.x);
+#pragma unroll
+        for (int g = 0; g < 2; ++g)
+          if (g < pages) turner.turn(keys[g], kPageTokens, threadIdx.x);
         tensor_core_fence();
         consumers_sync();
       }

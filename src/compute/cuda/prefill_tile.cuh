@@ -18,8 +18,17 @@ static_assert(kPrefillThreads == 3 * kGroupThreads);
 
 // A thread starts with 168, all that three warpgroups can have; they may share them out otherwise,
 // not take more.
-inline constexpr int kMultiplierRegisters = 224, kHelperRegisters = 56;
-static_assert(2 * kMultiplierRegisters + kHelperRegisters <= 3 * 168);
+template <bool kRotateKeys>
+struct PrefillRegisters {
+  static constexpr int kMultiplier = 224, kHelper = 56;
+};
+template <>
+struct PrefillRegisters<true> {  // two keys' loads are under way beside the angles
+  static constexpr int kMultiplier = 208, kHelper = 88;
+};
+static_assert(2 * PrefillRegisters<false>::kMultiplier + PrefillRegisters<false>::kHelper <=
+              3 * 168);
+static_assert(2 * PrefillRegisters<true>::kMultiplier + PrefillRegisters<true>::kHelper <= 3 * 168);
 
 inline constexpr int kPagesPerStep = kPrefillKeys / kPageTokens;
 
