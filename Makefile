@@ -24,7 +24,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup setup-notebook setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda-bench test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-notebook setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -80,13 +80,13 @@ fuzz: setup-clang ## fuzz the readers of files and requests, FUZZ_SECONDS (600) 
 	@$(call compile,build-asan) --target fuzz_targets
 	@fuzz/run.sh build-asan $(FUZZ_SECONDS) $(FUZZERS)
 
-build-cuda-bench:
+build-cuda:
 	@command -v nvcc >/dev/null || { echo "make: the CUDA kernels need nvcc in PATH" >&2; exit 1; }
 	@$(configure) -B $(BUILD) -DLOOSELEAF_CUDA=ON -DLOOSELEAF_TESTS=ON >/dev/null
-	@$(call compile,$(BUILD)) --target bench_attention
+	@$(call compile,$(BUILD)) --target looseleaf_cli looseleaf_cuda
 
-test-cuda: build-cuda-bench ## the CUDA device and kernels against float64, golden models; needs a Hopper GPU
-	@$(call compile,$(BUILD)) --target looseleaf_cuda test_compute test_engine
+test-cuda: build-cuda ## the CUDA device and kernels against float64, golden models; needs a Hopper GPU
+	@$(call compile,$(BUILD)) --target test_compute test_engine
 	@BIN=$(BUILD)/bin TESTS=$(BUILD)/tests scripts/test_cuda.sh
 
 bundle: ## a folder for a bare Ubuntu 24.04, and its archive
@@ -94,8 +94,8 @@ bundle: ## a folder for a bare Ubuntu 24.04, and its archive
 	@$(call compile,$(BUILD)) --target looseleaf_bundled
 	@scripts/bundle.sh $(BUILD) $(BUILD)/looseleaf-bundle
 
-bench-cuda: build-cuda-bench ## decode attention by workload, as in docs/kernels.md; needs a Hopper GPU
-	@$(BUILD)/bin/bench_attention $(BENCH_FLAGS)
+bench-cuda: build-cuda ## attention by workload, as in docs/kernels.md; needs a Hopper GPU
+	@$(BUILD)/bin/looseleaf bench attention --device cuda $(BENCH_FLAGS)
 
 bench-ttft: build ## time to first token by method, as in the README
 	@$(PYTHON) bench/ttft.py --model "$$($(PYTHON) scripts/fetch_model.py)" --bin $(BUILD)/bin/looseleaf

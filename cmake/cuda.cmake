@@ -1,4 +1,4 @@
-# The CUDA device, as a module that programs open at run time, and the bench of its kernels.
+# The CUDA device, as a module that programs open at run time.
 set(CMAKE_CUDA_ARCHITECTURES OFF)  # by hand: 90a, which older CMakes do not know
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc 12 and 13 have C++20
@@ -18,7 +18,7 @@ set(LOOSELEAF_HOPPER --generate-code=arch=compute_90a,code=sm_90a)
 # What needs no instruction of Hopper's own runs on Ampere and later, compiled by the driver at the first start.
 set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} --generate-code=arch=compute_80,code=compute_80)
 
-# The tensor-core kernels: the module calls them on Hopper only, the bench links them alone.
+# The tensor-core kernels, which the module calls on Hopper only.
 set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_merge.cu
   src/compute/cuda/attend_prefill.cu)
 add_library(looseleaf_cuda_kernels STATIC ${LOOSELEAF_HOPPER_SOURCES})
@@ -45,16 +45,6 @@ target_link_options(looseleaf_cuda PRIVATE -static-libstdc++ -static-libgcc -Wl,
 set_target_properties(looseleaf_cuda PROPERTIES PREFIX "" OUTPUT_NAME looseleaf-cuda
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin
   BUILD_RPATH "$ORIGIN;/usr/local/cuda/lib64" INSTALL_RPATH "$ORIGIN;/usr/local/cuda/lib64")
-
-# Needs nothing but a driver where it runs, so that it can be copied to the machine with the GPU.
-file(GLOB LOOSELEAF_CUDA_BENCH_SOURCES CONFIGURE_DEPENDS bench/cuda/*.cu bench/cuda/*.cc)
-add_executable(bench_attention ${LOOSELEAF_CUDA_BENCH_SOURCES} src/compute/attend_plan.cc src/compute/prefill_plan.cc)
-target_compile_options(bench_attention PRIVATE
-  "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS};${LOOSELEAF_HOPPER}>")
-target_link_libraries(bench_attention PRIVATE looseleaf_cuda_kernels)
-target_link_options(bench_attention PRIVATE -static-libstdc++ -static-libgcc)
-set_target_properties(bench_attention PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 add_dependencies(looseleaf_bundled looseleaf_cuda)
 add_dependencies(looseleaf looseleaf_cuda)  # `make build` and `make install` bring it along

@@ -9,6 +9,6 @@ failed=0
 "$TESTS/test_compute" --gtest_brief=1 --gtest_filter='*Device*' || failed=1
 # Golden models: in float32 within the bound that the CPU is held to, in bf16 within its rounding.
 LOOSELEAF_TEST_DEVICE=cuda "$TESTS/test_engine" --gtest_brief=1 --gtest_filter='*Golden*' || failed=1
-# The tensor-core kernels alone.
-"$BIN/bench_attention" --check || failed=1
+# Attention in every way that the bench compares.
+"$BIN/looseleaf" bench attention --check --device cuda || failed=1
 exit $failed

@@ -77,3 +77,20 @@ def test_bench_beside_a_peer(tmp_path):
         *[("first token", "looseleaf")] * 2, *[("first token", "llama.cpp")] * 2]
     again = run(*command, "--reps", "0").stdout
     assert again.count("| llama_f32.gguf |") == 2 and "0.5 (0.5 to 0.5)" in again
+
+
+def test_attention_beside_peers_that_are_not_here(tmp_path):
+    script = [sys.executable, str(ROOT / "bench/peers/attention.py"), "--bin", BINARY]
+    planned = run(*script, "--dry-run").stdout.splitlines()
+    assert len(planned) == 11 and all(line.endswith("| sdpa-flash | sdpa-cudnn | flashinfer") for line in planned)
+    report = tmp_path / "report.json"
+    done = run(*script, "--device", "cpu", "--reps", "1", "--heads", "4", "--kv-heads", "2", "--head-dim", "32", "--row",
+               "4/40/16", "--row", "2x2/3/1.0", "--peers", "flashinfer", "--json", str(report))
+    entries = json.loads(report.read_text())
+    assert [entry["kernel"] for entry in entries if entry["shape"]["phase"] == "prefill"] == [
+        "reuse", "floor", "rotate-keys", "copy", "flashinfer"]
+    assert entries[-1]["shape"]["row"] == "2x2/3/1.0/512"
+    assert all("note" in entry for entry in entries if entry["kernel"] == "flashinfer" and "us" not in entry)
+    assert done.stdout.count("4/40/16") == 5
+    refused = subprocess.run([*script, "--row", "4x"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "ROWS/CACHED/CHUNK" in refused.stderr

@@ -204,10 +204,10 @@ struct CacheStats {
 // engines of one process share nothing but the memory-mapped files.
 class LOOSELEAF_EXPORT Engine {
  public:
-  // `model`: a .gguf file, a folder in Hugging Face form, or hf:ORG/NAME[@REVISION], which is
-  // looked up in the local Hugging Face cache. Errors: kNotFound, kCorrupt, kUnsupported (also: the
-  // device is not there), kUsage (an option's value), kUnavailable (the device's memory is too
-  // small).
+  // `model`: a .gguf file, a folder in Hugging Face form, hf:ORG/NAME[@REVISION], which is looked
+  // up in the local Hugging Face cache, or random:NAME[/LAYERS], a known shape with random weights.
+  // Errors: kNotFound, kCorrupt, kUnsupported (also: the device is not there), kUsage (a value of
+  // an option or behind random:), kUnavailable (the memory is too small).
   static Expected<Engine> load(const std::string& model, const EngineOptions& options = {});
 
   Engine(Engine&&) noexcept;

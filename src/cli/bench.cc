@@ -1,4 +1,4 @@
-// looseleaf bench: how fast this machine runs a model, beside what it can do at most.
+// looseleaf bench: how fast this machine runs a model or attention, beside what it can do at most.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/json_text.h"
+#include "cli/bench_attention.h"
 #include "cli/bench_engine.h"
 #include "cli/command.h"
 #include "cli/flag.h"
@@ -26,7 +27,10 @@ constexpr const char* kExamples = R"(Examples:
   looseleaf bench engine model.gguf
   looseleaf bench engine model.gguf -p 512,4096 -n 64 -d 0,4096 --reps 5 --json
   looseleaf bench engine model.gguf -p 0 -n 0 --documents 10 --document-tokens 400
-  looseleaf bench engine model.gguf -p 0 -n 0 --documents 10 --repair-set dump/0.npz)";
+  looseleaf bench engine model.gguf -p 0 -n 0 --documents 10 --repair-set dump/0.npz
+  looseleaf bench engine random:llama-3.1-8b/12 --device cuda
+  looseleaf bench attention --row 64x16/1000/1.0/512 --row 2048/16384/512
+  looseleaf bench attention --check)";
 
 constexpr std::array kContexts = {"causal", "union", "own+union"};
 
@@ -39,6 +43,8 @@ struct BenchFlags {
                  .documents = 0,
                  .document_tokens = 400,
                  .repetitions = 5};
+  AttentionBench attention;
+  std::optional<int> repetitions;
   std::string repair_set;
   std::string repair_context = "own+union";
   bool ceilings = false;
@@ -80,8 +86,9 @@ void add_bench_flags(CLI::App& app, BenchFlags& flags) {
       app, "--document-tokens", [&](int64_t n) { plan.document_tokens = static_cast<int>(n); }, 1,
       kMostTokens, "Tokens of each. Default: 400");
   add_integer(
-      app, "--reps", [&](int64_t n) { plan.repetitions = static_cast<int>(n); }, 1, 1000,
-      "Times that each is measured, after one that is not counted. Default: 5");
+      app, "--reps", [&](int64_t n) { flags.repetitions = static_cast<int>(n); }, 1, 1000,
+      "Times that each is measured, after some that are not counted. Default: 5, of attention on a "
+      "GPU 50");
   app.add_option("--repair-set", flags.repair_set,
                  "Measure a repair of these documents instead: the one in this file of `run "
                  "--dump`, brought to their number and to the model's layers")
@@ -114,12 +121,13 @@ Status check_fits(const EngineCore& core, const BenchPlan& plan) {
                core.options.context);
 }
 
-// Memory of the process that is neither file nor page: scratch, tokenizer, code's data.
+// Memory of the process that is neither weight nor page: scratch, tokenizer, code's data.
 int64_t other_memory(const EngineCore& core) {
+  const int64_t weights = core.model->generated == nullptr ? 0 : core.model->weight_bytes;
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("RssAnon:"))
-      return std::stoll(line.substr(8)) * 1024 - core.pool.used_bytes();
+      return std::stoll(line.substr(8)) * 1024 - core.pool.used_bytes() - weights;
   return 0;
 }
 
@@ -140,24 +148,20 @@ class Report {
   json::array list_;
 };
 
-Status check_device(const EngineCore& core, const BenchFlags& flags) {
-  if (core.device->name() == "cpu" || (!flags.ceilings && !flags.reuse())) return {};
-  return error(ErrorCode::kUnsupported,
-               "--ceilings and --documents compare with what the CPU can do: add --device cpu");
-}
-
 Status measure(EngineCore& core, const BenchFlags& flags, const RepairSet& set, Report& report) {
   const BenchPlan& plan = flags.plan;
   Ceilings ceilings;
   if (flags.ceilings || flags.reuse()) {
-    LL_ASSIGN(ceilings, measure_ceilings(core.options.threads));
-    LL_RETURN_IF_ERROR(report.add(
-        {fmt::format("this machine, {} threads: reads {:.1f} GB/s, multiplies {:.1f} GFLOP/s",
-                     core.options.threads, ceilings.read_gbps, ceilings.matrix_gflops),
-         {{"test", "ceilings"},
-          {"threads", core.options.threads},
-          {"gbps", ceilings.read_gbps},
-          {"gflops", ceilings.matrix_gflops}}}));
+    LL_ASSIGN(ceilings, core.device->measure_ceilings());
+    LL_RETURN_IF_ERROR(
+        report.add({fmt::format("{}, {} threads: reads {:.1f} GB/s, multiplies {:.1f} GFLOP/s",
+                                core.device->name(), core.options.threads, ceilings.read_gbps,
+                                ceilings.matrix_gflops),
+                    {{"test", "ceilings"},
+                     {"device", core.device->name()},
+                     {"threads", core.options.threads},
+                     {"gbps", ceilings.read_gbps},
+                     {"gflops", ceilings.matrix_gflops}}}));
   }
   LL_RETURN_IF_ERROR(
       report.text(fmt::format("{:<8} {:>6} {:>10} {:>10} {:>10} {:>8} {:>8}", "test", "depth",
@@ -180,7 +184,8 @@ Status measure(EngineCore& core, const BenchFlags& flags, const RepairSet& set, 
     LL_ASSIGN(std::vector<BenchRow> rows, bench_documents(core, plan, ceilings));
     for (BenchRow& row : rows) LL_RETURN_IF_ERROR(report.add(std::move(row)));
   }
-  if (!flags.ceilings && !flags.reuse()) return report.finish();
+  // A GPU's pages and scratch are not the process's.
+  if ((!flags.ceilings && !flags.reuse()) || core.device->name() != "cpu") return report.finish();
   const int64_t memory = other_memory(core);
   LL_RETURN_IF_ERROR(report.add(
       {fmt::format("memory beyond file and KV: {:.0f} MB", static_cast<double>(memory) / 1e6),
@@ -188,10 +193,18 @@ Status measure(EngineCore& core, const BenchFlags& flags, const RepairSet& set, 
   return report.finish();
 }
 
-Status bench(const BenchFlags& flags) {
+Status bench(BenchFlags& flags) {
+  if (flags.what == "attention") {
+    if (flags.model.model.empty())
+      return bench_attention(flags.attention, flags.model.engine, flags.repetitions, flags.json);
+    return error(ErrorCode::kUsage,
+                 "bench attention takes no MODEL; its shape is --heads, "
+                 "--kv-heads, --head-dim");
+  }
   if (flags.what != "engine")
-    return error(ErrorCode::kUsage, "no bench {}; there is: engine",
+    return error(ErrorCode::kUsage, "no bench {}; there are: attention, engine",
                  flags.what.empty() ? "named" : in_quotes(flags.what));
+  flags.plan.repetitions = flags.repetitions.value_or(flags.plan.repetitions);
   LL_RETURN_IF_ERROR(check_model(flags.model));
   RepairSet set;
   if (!flags.repair_set.empty()) {
@@ -201,7 +214,6 @@ Status bench(const BenchFlags& flags) {
   }
   LL_ASSIGN(const std::unique_ptr<EngineCore> core,
             load_core(flags.model.model, flags.model.engine));
-  LL_RETURN_IF_ERROR(check_device(*core, flags));
   LL_RETURN_IF_ERROR(check_fits(*core, flags.plan));
   Report report(flags.json);
   return measure(*core, flags, set, report);
@@ -210,14 +222,18 @@ Status bench(const BenchFlags& flags) {
 }  // namespace
 
 Command add_bench(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("bench", "Measure how fast a model runs here");
+  CLI::App* app =
+      root.add_subcommand("bench", "Measure how fast a model, or attention alone, runs here");
   app->footer(kExamples);
   auto flags = std::make_shared<BenchFlags>();
   app->option_defaults()->group("Model");
-  app->add_option("WHAT", flags->what, "engine: prefill, decode and reuse, without a server")
+  app->add_option("WHAT", flags->what,
+                  "engine: a model's prefill, decode and reuse, without a server; attention: the "
+                  "operation by itself")
       ->configurable(false);
   add_model_flag(*app, flags->model);
   add_bench_flags(*app, *flags);
+  add_attention_flags(*app, flags->attention);
   add_engine_flags(*app, flags->model);
   return {app, [flags] { return report(bench(*flags)); }};
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/bench_result.h"
-#include "compute/cpu/ceilings.h"
+#include "compute/device.h"
 #include "engine/core.h"
 #include "looseleaf/looseleaf.h"
 #include "repair/repair_set.h"

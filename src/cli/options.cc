@@ -71,8 +71,9 @@ Status add_logit_bias(const std::string& text, std::map<int32_t, float>& biases)
 void add_model_flag(CLI::App& app, ModelFlags& flags) {
   app.add_option(
          "-m,--model,MODEL", flags.model,
-         "A .gguf file, a folder in Hugging Face form, or hf:ORG/NAME[@REVISION] out of the "
-         "local Hugging Face cache; -m may be left out")
+         "A .gguf file, a folder in Hugging Face form, hf:ORG/NAME[@REVISION] out of the local "
+         "Hugging Face cache, or random:NAME[/LAYERS], a known shape with random weights for "
+         "benches; -m may be left out")
       ->type_name("PATH");
 }
 

@@ -41,11 +41,23 @@ struct DeviceFacts {
   int pass_rows = 512;
 };
 
+// How attention brings queries and keys of other positions together: for comparison in benches,
+// every way gives the same result up to rounding. Where a device has one way only for a type or a
+// shape, it takes that.
+enum class AttendWay : uint8_t {
+  kDeferred,      // queries are turned back by Segment::turn; keys that several groups see are read
+                  // once for all of them
+  kRequestMajor,  // likewise, but each group reads for itself
+  kRotateKeys,  // each group turns keys to their prompt positions as it reads them (LazyAttention's
+                // prefill; MEPIC, 2512.16822)
+};
+
 struct AttendArgs {
   int layer = 0;
   // Calls of one device with the same number, other than 0, have the same segments, groups and
-  // positions: what follows from them is worked out once.
+  // positions in every layer: what follows from them is worked out once. 0: unknown.
   uint64_t pass = 0;
+  AttendWay way = AttendWay::kDeferred;
   int heads = 0;
   int kv_heads = 0;
   int head_dim = 0;
@@ -98,6 +110,12 @@ struct WeightProduct {
   const WeightMatrix* w = nullptr;
   std::span<const float> bias;  // [w.rows] or empty
   float* y = nullptr;           // [rows, w.rows]
+};
+
+// What a device does at most, as measured: what a bench's numbers stand beside.
+struct Ceilings {
+  double read_gbps = 0;      // 1e9 bytes a second read from its memory, no cache holding them
+  double matrix_gflops = 0;  // 1e9 operations a second of a large product, as passes compute it
 };
 
 // The values of tokens computed twice.
@@ -208,6 +226,10 @@ class Device {
   // Copies tokens' keys and values, keys turned to prompt positions. Source and target must differ
   // unless slot i is token i's own place (rotation in place).
   virtual void gather(const GatherArgs& args) = 0;
+
+  // The best of several runs of each, outside passes; takes about a second, and memory for the
+  // time: 256 MiB on the CPU, up to 4 GiB on a GPU. Errors: kUnavailable (no memory).
+  virtual Expected<Ceilings> measure_ceilings() = 0;
 
  protected:
   friend struct DeviceRelease;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/hash.h"
+#include "model/random_weights.h"
 #include "model/tensor_hashes.h"
 
 namespace looseleaf {
@@ -88,20 +89,28 @@ void add(Sha256& out, TensorHashes& hashes, const LayerWeights& layer) {
     add(out, *values);
 }
 
-}  // namespace
-
-std::string fingerprint(const Model& model) {
+void add_tensors(Sha256& out, const Model& model) {
   TensorHashes hashes(model.files);
-  Sha256 out;
-  out.field(kVersion);
-  add(out, model.config);
-  add_count(out, model.tokenizer.has_value());
-  if (model.tokenizer) add(out, *model.tokenizer);
   add(out, hashes, model.embedding);
   for (const LayerWeights& layer : model.layers) add(out, hashes, layer);
   add(out, model.output_norm);
   add(out, hashes, model.output);
   hashes.save();
+}
+
+}  // namespace
+
+std::string fingerprint(const Model& model) {
+  Sha256 out;
+  out.field(kVersion);
+  add(out, model.config);
+  add_count(out, model.tokenizer.has_value());
+  if (model.tokenizer) add(out, *model.tokenizer);
+  if (model.generated != nullptr) {
+    out.field(kRandomWeights).field(model.config.name);
+  } else {
+    add_tensors(out, model);
+  }
   return to_hex(out.finish());
 }
 

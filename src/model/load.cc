@@ -4,6 +4,7 @@
 #include "model/fingerprint.h"
 #include "model/hub.h"
 #include "model/load_formats.h"
+#include "model/random_shape.h"
 
 namespace looseleaf {
 namespace {
@@ -31,7 +32,7 @@ tl::unexpected<Error> not_gguf(const MappedFile& file) {
                path);
 }
 
-Status load_into(const std::filesystem::path& path, Model& model) {
+Status load_file_or_folder(const std::filesystem::path& path, Model& model) {
   std::error_code status;
   if (std::filesystem::is_directory(path, status)) return load_folder(path, model);
   LL_ASSIGN(auto file, MappedFile::open(path));
@@ -45,10 +46,16 @@ Status load_from_hub(const std::filesystem::path& path, Model& model) {
   LL_ASSIGN(const HubName name, parse_hub_name(path.native()));
   LL_ASSIGN(const auto snapshot, find_snapshot(name, hub_cache_folder()));
   model.path = snapshot.string();
-  Status loaded = load_into(snapshot, model);
+  Status loaded = load_file_or_folder(snapshot, model);
   if (!loaded && loaded.error().code == ErrorCode::kNotFound)
     loaded.error().message += fmt::format("; fetch all of it with: {}", name.download_command());
   return loaded;
+}
+
+Status load_named(const std::filesystem::path& path, Model& model) {
+  if (is_hub_name(path.native())) return load_from_hub(path, model);
+  if (is_random_name(path.native())) return load_random(path.native(), model);
+  return load_file_or_folder(path, model);
 }
 
 }  // namespace
@@ -56,8 +63,7 @@ Status load_from_hub(const std::filesystem::path& path, Model& model) {
 Expected<std::shared_ptr<const Model>> load_model(const std::filesystem::path& path) {
   auto model = std::make_shared<Model>();
   model->path = path.string();
-  LL_RETURN_IF_ERROR(is_hub_name(path.native()) ? load_from_hub(path, *model)
-                                                : load_into(path, *model));
+  LL_RETURN_IF_ERROR(load_named(path, *model));
   model->fingerprint = fingerprint(*model);
   return std::shared_ptr<const Model>(std::move(model));
 }

@@ -1,4 +1,4 @@
-// The two forms in which a model is read. Each fills everything but `path` and `fingerprint`.
+// The forms in which a model comes. Each fills everything but `path` and `fingerprint`.
 #pragma once
 
 #include "model/model.h"
@@ -10,6 +10,10 @@ Status load_gguf(std::shared_ptr<const MappedFile> file, Model& model);
 
 // A folder with config.json, safetensors and, for text, tokenizer.json.
 Status load_folder(const std::filesystem::path& folder, Model& model);
+
+// The shape that random:NAME[/LAYERS] names (random_shape.h), its weights drawn by all threads.
+// REQUIRES: is_random_name(path). Errors: kUsage, kUnavailable (no memory for the weights).
+Status load_random(std::string_view path, Model& model);
 
 // Gives the model its tokenizer, with a token for each row of the embedding. One that this build
 // cannot follow becomes `tokenizer_problem`; other errors are passed on. `folder` starts messages

@@ -47,18 +47,20 @@ struct Model {
   std::string tokenizer_problem;           // why there is none although the files have one, or ""
   GenerationDefaults generation;
   std::string path;
-  std::string format;       // "gguf v3", "safetensors"
+  std::string format;       // "gguf v3", "safetensors", "random weights"
   std::string fingerprint;  // hex; over configuration, tokenizer and every tensor's contents
   bool tied = false;
   int64_t weight_bytes = 0;
   std::vector<std::shared_ptr<const MappedFile>> files;  // own what the matrices point into
+  std::shared_ptr<const std::byte> generated;            // owns it where no file does
 };
 
 // `path`: a .gguf file, a folder in Hugging Face form (config.json beside safetensors; links are
-// followed), or hf:ORG/NAME[@REVISION] (hub.h). Tensors stay where the file maps them.
-// Errors: kNotFound, kCorrupt (with file and offset or tensor), kUnsupported (architecture, weight
-// type or RoPE scaling, by name). A tokenizer that cannot be followed is no error here:
-// `tokenizer_problem` says why, and the model still takes token lists.
+// followed), hf:ORG/NAME[@REVISION] (hub.h) or random:NAME[/LAYERS] (random_shape.h). Tensors stay
+// where the file maps them. Errors: kNotFound, kCorrupt (with file and offset or tensor),
+// kUnsupported (architecture, weight type or RoPE scaling, by name), kUsage (a name of no model),
+// kUnavailable (no memory for random weights). A tokenizer that cannot be followed is no error
+// here: `tokenizer_problem` says why, and the model still takes token lists.
 Expected<std::shared_ptr<const Model>> load_model(const std::filesystem::path& path);
 
 // How many matrices have which type, most first: "q4_1 210, q8_0 1". A tied output counts once.

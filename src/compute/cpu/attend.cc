@@ -182,9 +182,9 @@ class ChunksFirst {
   }
 
   // A stretch over this very memory that has room, or a new one. ALiBi's biases are by position, so
-  // there rows share a stretch within a segment only.
+  // there rows share a stretch within a segment only, as they do where groups are not to share.
   size_t stretch(const Segment& segment, PageRange pages, std::span<std::byte* const> memory) {
-    if (args_.alibi.empty()) {
+    if (args_.alibi.empty() && args_.way == AttendWay::kDeferred) {
       const auto found = open_.find(memory.front());
       if (found != open_.end()) {
         const Stretch& s = stretches_[found->second];

@@ -38,7 +38,7 @@ void AttendTile::set_queries(const AttendArgs& args, int kv_head,
                       static_cast<size_t>(kv_head) * share_;
     const float* from = args.query + head * dim_;
     for (size_t i = 0; i < share_ * dim_; ++i) to[i] = from[i] * args.scale;
-    if (!entry.segment->turn.empty())
+    if (!entry.segment->turn.empty() && args.way != AttendWay::kRotateKeys)
       turn_heads(Turn::kBack, to, static_cast<int>(share_), args.head_dim,
                  entry.segment->turn.data(), args.rotary_dims, args.pairs);
     to += share_ * dim_;
@@ -81,10 +81,14 @@ void AttendTile::attend_page(const Segment& memory, int page, int tokens, uint32
   const int count = std::min(kPageTokens, tokens - first);
   const std::byte* data = memory.pages[static_cast<size_t>(page)];
   const std::byte* keys = data + layout.key_offset(args.layer, kv_head_);
-  if (layout.type == KvType::kF32) {
+  const bool turned = args.way == AttendWay::kRotateKeys && !memory.turn.empty();
+  if (layout.type == KvType::kF32 && !turned) {
     transpose_keys(reinterpret_cast<const float*>(keys), dim_, transposed_.data());
   } else {
     load_kv(layout, keys, 0, count, rows_.data());
+    if (turned)
+      turn_heads(Turn::kForward, rows_.data(), count, args.head_dim, memory.turn.data(),
+                 args.rotary_dims, args.pairs);
     transpose_keys(rows_.data(), dim_, transposed_.data());
   }
   AttendPage p;

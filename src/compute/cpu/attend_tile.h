@@ -28,7 +28,7 @@ class AttendTile {
   void set_queries(const AttendArgs& args, int kv_head, std::span<const AttendEntry> entries);
 
   // Softmax over the keys of `pages`, alone. REQUIRES: all entries' segments have this memory
-  // there.
+  // there; where keys are turned, they are one segment.
   SoftmaxState attend(PageRange pages);
 
   size_t vectors() const { return vectors_; }

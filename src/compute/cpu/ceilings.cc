@@ -1,5 +1,4 @@
-#include "compute/cpu/ceilings.h"
-
+// What the machine reads and multiplies at most.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -54,43 +53,35 @@ double best_seconds(Run run) {
   return best;
 }
 
-double read_rate(ThreadPool& pool, std::byte* memory, int64_t bytes) {
+double read_rate(ThreadPool& pool, std::span<std::byte> memory) {
   constexpr int64_t kPiece = 4 << 20;
-  std::memset(memory, 1, static_cast<size_t>(bytes));
+  const auto pieces = static_cast<int64_t>(memory.size()) / kPiece;
+  std::memset(memory.data(), 1, memory.size());
   std::atomic<uint32_t> sum{0};  // so that nothing is left out
   const double seconds = best_seconds([&] {
-    pool.parallel_for(bytes / kPiece, [&](int64_t p) {
-      const auto* piece = reinterpret_cast<const uint32_t*>(memory + p * kPiece);
+    pool.parallel_for(pieces, [&](int64_t p) {
+      const auto* piece = reinterpret_cast<const uint32_t*>(memory.data() + p * kPiece);
       sum += HWY_DYNAMIC_DISPATCH(ReadAll)(piece, kPiece / sizeof(uint32_t));
     });
   });
-  return static_cast<double>(bytes) / seconds / 1e9;
+  return static_cast<double>(pieces * kPiece) / seconds / 1e9;
 }
 
-double matrix_rate(ThreadPool& pool) {
+double matrix_rate(ThreadPool& pool, Products products) {
   constexpr int kRows = 512, kCols = 1024, kDepth = 1024;
   const std::vector<float> x(kRows * kDepth, 0.5f), weights(kCols * kDepth, 0.25f);
   std::vector<float> y(kRows * kCols);
   const WeightMatrix w{find_gguf_weight_type(0), reinterpret_cast<const std::byte*>(weights.data()),
                        kCols, kDepth};
-  const double seconds = best_seconds(
-      [&] { cpu_matmul(pool, Products::kFast, w, {}, x.data(), kRows, false, y.data()); });
+  const double seconds =
+      best_seconds([&] { cpu_matmul(pool, products, w, {}, x.data(), kRows, false, y.data()); });
   return 2.0 * kRows * kCols * kDepth / seconds / 1e9;
 }
 
 }  // namespace
 
-Expected<Ceilings> measure_ceilings(int threads) {
-  constexpr int64_t kBytes = 256 << 20;
-  ThreadPool pool(threads);
-  Ceilings ceilings;
-  {
-    const auto device = make_cpu_device({.threads = 1});
-    LL_ASSIGN(const DeviceMemory memory, device->allocate(kBytes));
-    ceilings.read_gbps = read_rate(pool, memory.get(), kBytes);
-  }
-  ceilings.matrix_gflops = matrix_rate(pool);
-  return ceilings;
+Ceilings cpu_ceilings(ThreadPool& pool, Products products, std::span<std::byte> memory) {
+  return {.read_gbps = read_rate(pool, memory), .matrix_gflops = matrix_rate(pool, products)};
 }
 
 }  // namespace looseleaf

@@ -79,6 +79,11 @@ class CpuDevice final : public Device {
   void attend_mass(const AttendArgs& args) override { cpu_attend_mass(pool_, args); }
   void value_deviation(const DeviationArgs& args) override { cpu_value_deviation(pool_, args); }
   void gather(const GatherArgs& args) override { cpu_gather(pool_, args); }
+  Expected<Ceilings> measure_ceilings() override {
+    constexpr size_t kRead = size_t{256} << 20;
+    LL_ASSIGN(const DeviceMemory memory, allocate(kRead));
+    return cpu_ceilings(pool_, products_, {memory.get(), kRead});
+  }
 
  private:
   void release(std::byte* memory) override { std::free(memory); }

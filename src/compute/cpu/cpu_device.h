@@ -43,6 +43,9 @@ void cpu_attend_mass(ThreadPool& pool, const AttendArgs& args);
 void cpu_value_deviation(ThreadPool& pool, const DeviationArgs& args);
 void cpu_gather(ThreadPool& pool, const GatherArgs& args);
 
+// See Device::measure_ceilings. memory: what is read, more than any cache; 4 MiB at least.
+Ceilings cpu_ceilings(ThreadPool& pool, Products products, std::span<std::byte> memory);
+
 // Attention by its definition, in float64, key by key: what cpu_attend is tested against.
 // out: [active, heads, head_dim], lse: [active, heads]
 void attend_reference(const AttendArgs& args, double* out, double* lse);

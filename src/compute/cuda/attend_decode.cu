@@ -7,7 +7,7 @@
 namespace looseleaf::cuda {
 namespace {
 
-template <int kHeadDim>
+template <int kHeadDim, bool kRotateKeys>
 __global__ void __launch_bounds__(kDecodeThreads, kDecodeBlocksPerSm)
     decode_kernel(const DecodeArgs args) {
   using T = Tile<kHeadDim>;
@@ -40,22 +40,29 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeBlocksPerSm)
   block.end = args.first_item[blockIdx.x + 1];
   const int thread = threadIdx.x;
   if (thread < kConsumers)
-    consume<kHeadDim>(args, block);
+    consume<kHeadDim, kRotateKeys>(args, block);
   else if (thread < kConsumers + kProducers)
     produce<kHeadDim>(args, block, thread - kConsumers);
   else
-    turn_queries<kHeadDim>(args, block, thread - kConsumers - kProducers);
+    turn_queries<kHeadDim, kRotateKeys>(args, block, thread - kConsumers - kProducers);
+}
+
+template <int kHeadDim, bool kRotateKeys>
+cudaError_t launch(const DecodeArgs& args, int blocks, cudaStream_t stream) {
+  constexpr int kShared = Tile<kHeadDim>::kShared;
+  constexpr auto kernel = decode_kernel<kHeadDim, kRotateKeys>;
+  if (const cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+      error != cudaSuccess)
+    return error;
+  kernel<<<blocks, kDecodeThreads, kShared, stream>>>(args);
+  return cudaGetLastError();
 }
 
 template <int kHeadDim>
 cudaError_t launch(const DecodeArgs& args, int blocks, cudaStream_t stream) {
-  constexpr int kShared = Tile<kHeadDim>::kShared;
-  if (const cudaError_t error = cudaFuncSetAttribute(
-          decode_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
-      error != cudaSuccess)
-    return error;
-  decode_kernel<kHeadDim><<<blocks, kDecodeThreads, kShared, stream>>>(args);
-  return cudaGetLastError();
+  return args.rotate_keys ? launch<kHeadDim, true>(args, blocks, stream)
+                          : launch<kHeadDim, false>(args, blocks, stream);
 }
 
 }  // namespace

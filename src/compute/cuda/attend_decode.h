@@ -31,6 +31,9 @@ struct DecodeArgs {
   const QueryVector* vectors;
   float* partial_values;    // [partials, head_dim] f32, not divided by the sum
   float2* partial_softmax;  // [partials] largest score (log2), sum
+  // Keys are turned to their prompt positions instead of queries back (AttendWay::kRotateKeys): all
+  // vectors of an item have one turn, which the plan sees to where it is not chunk-major.
+  bool rotate_keys;
 };
 
 struct MergeArgs {

@@ -7,11 +7,11 @@
 namespace looseleaf::cuda {
 namespace {
 
-template <int kHeadDim>
+template <int kHeadDim, bool kRotateKeys>
 __global__ void __launch_bounds__(kPrefillThreads, 1) prefill_kernel(const PrefillArgs args) {
   using T = PrefillTile<kHeadDim>;
   extern __shared__ char raw[];
-  __shared__ uint64_t barriers[12];
+  __shared__ uint64_t barriers[14];
   __shared__ Step steps[T::kStages];
   PrefillBlock block;
   block.keys =
@@ -26,6 +26,7 @@ __global__ void __launch_bounds__(kPrefillThreads, 1) prefill_kernel(const Prefi
   block.values_empty = block.keys_full + 48;
   block.query_full = block.keys_full + 64;
   block.query_empty = block.keys_full + 80;
+  block.keys_turned = kRotateKeys ? block.keys_full + 96 : block.keys_full;
   if (threadIdx.x == 0) {
     for (int s = 0; s < 2; ++s) {
       barrier_init(block.keys_full + 8 * s, 1);
@@ -34,6 +35,7 @@ __global__ void __launch_bounds__(kPrefillThreads, 1) prefill_kernel(const Prefi
       barrier_init(block.values_empty + 8 * s, kMultipliers / 32);
       barrier_init(block.query_full + 8 * s, kPrefillTurners);
       barrier_init(block.query_empty + 8 * s, kMultipliers / 32);
+      if (kRotateKeys) barrier_init(block.keys_turned + 8 * s, kPrefillTurners);
     }
     barrier_init_fence();
   }
@@ -42,27 +44,36 @@ __global__ void __launch_bounds__(kPrefillThreads, 1) prefill_kernel(const Prefi
   block.begin = args.first_item[blockIdx.x];
   block.end = args.first_item[blockIdx.x + 1];
   if (threadIdx.x < kMultipliers) {
-    take_registers<kMultiplierRegisters>();
+    take_registers<PrefillRegisters<kRotateKeys>::kMultiplier>();
     multiply<kHeadDim>(args, block);
   } else {
-    give_registers<kHelperRegisters>();
+    give_registers<PrefillRegisters<kRotateKeys>::kHelper>();
     const int helper = threadIdx.x - kMultipliers;
     if (helper < kCopier)
-      copy_pages<kHeadDim>(args, block, helper);
+      copy_pages<kHeadDim, kRotateKeys>(args, block, helper);
+    else if constexpr (kRotateKeys)
+      turn_prefill_keys<kHeadDim>(args, block, helper - kCopier);
     else
       turn_prefill_queries<kHeadDim>(args, block, helper - kCopier);
   }
 }
 
-template <int kHeadDim>
+template <int kHeadDim, bool kRotateKeys>
 cudaError_t launch(const PrefillArgs& args, int blocks, cudaStream_t stream) {
   constexpr int kShared = PrefillTile<kHeadDim>::kShared;
-  if (const cudaError_t error = cudaFuncSetAttribute(
-          prefill_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+  constexpr auto kernel = prefill_kernel<kHeadDim, kRotateKeys>;
+  if (const cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
       error != cudaSuccess)
     return error;
-  prefill_kernel<kHeadDim><<<blocks, kPrefillThreads, kShared, stream>>>(args);
+  kernel<<<blocks, kPrefillThreads, kShared, stream>>>(args);
   return cudaGetLastError();
+}
+
+template <int kHeadDim>
+cudaError_t launch(const PrefillArgs& args, int blocks, cudaStream_t stream) {
+  return args.rotate_keys ? launch<kHeadDim, true>(args, blocks, stream)
+                          : launch<kHeadDim, false>(args, blocks, stream);
 }
 
 }  // namespace

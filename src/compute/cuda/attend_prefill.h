@@ -33,6 +33,8 @@ struct PrefillArgs {
   float* partial_values;    // [partials, head_dim] f32, not divided by the sum
   float2* partial_softmax;  // [partials] largest score (log2), sum
   float* out;               // [rows, heads, head_dim] results of tiles that were not cut
+  // Keys are turned to their prompt positions instead of queries back (AttendWay::kRotateKeys).
+  bool rotate_keys;
 };
 
 // head_dim is 64 or 128; else cudaErrorInvalidValue. Launch errors come back, none is left behind.

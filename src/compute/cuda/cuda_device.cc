@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "compute/cuda/attend.h"
+#include "compute/cuda/ceilings.h"
 #include "compute/cuda/kernels.h"
 #include "compute/cuda/kv_kernels.h"
 #include "compute/cuda/products.h"
@@ -153,6 +154,13 @@ class CudaDevice final : public Device {
     gpu_->launch(&cuda::store, reinterpret_cast<const PageView*>(staged),
                  reinterpret_cast<const GpuSlot*>(staged + slots_at_),
                  static_cast<int>(slots.size()), slots[0].layout->kv_heads, layer, k, v);
+  }
+  Expected<Ceilings> measure_ceilings() override {
+    gpu_->synchronize();
+    Ceilings ceilings;
+    LL_ASSIGN(ceilings.read_gbps, read_rate(*gpu_));
+    LL_ASSIGN(ceilings.matrix_gflops, matrix_rate(*gpu_, *products_, facts_.f32));
+    return ceilings;
   }
   void attend(const AttendArgs& args) override { attention_.attend(args); }
   void attend_mass(const AttendArgs& args) override { attention_.attend_mass(args); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute/cuda/decode_softmax.cuh"
+#include "compute/cuda/turn_keys.cuh"
 
 namespace looseleaf::cuda {
 
@@ -56,7 +57,8 @@ __device__ __forceinline__ void multiply_values(float (&o)[kHeadDim / 2], const 
   wgmma_end();
 }
 
-template <int kHeadDim>
+// kRotateKeys: all warps turn the keys of a step before they multiply them.
+template <int kHeadDim, bool kRotateKeys>
 __device__ void consume(const DecodeArgs& args, const DecodeBlock& block) {
   using T = Tile<kHeadDim>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -72,6 +74,9 @@ __device__ void consume(const DecodeArgs& args, const DecodeBlock& block) {
     const uint32_t q = shared_address(block.queries + buffer * T::kQueryBytes);
     Softmax<kHeadDim> softmax;
     softmax.reset();
+    KeyTurner<kHeadDim, kConsumers> turner;
+    const bool turned = kRotateKeys && state.turn >= 0;
+    if (turned) turner.load(args.turns, state.turn, threadIdx.x);
     for (int first = 0; first < tokens; first += 2 * kPageTokens) {
       // A step of one page takes it twice: no key of the second time is visible, its weights are 0.
       const int pages = tokens - first > kPageTokens ? 2 : 1;
@@ -79,6 +84,13 @@ __device__ void consume(const DecodeArgs& args, const DecodeBlock& block) {
       const uint32_t keys[2] = {
           page,
           pages == 1 ? page : take_page<kHeadDim>(block, visit + 1, tokens - first - kPageTokens)};
+      if (turned) {
+#pragma unroll
+        for (int g = 0; g < 2; ++g)
+          if (g < pages) turner.turn(keys[g], kPageTokens, threadIdx.x);
+        tensor_core_fence();
+        consumers_sync();
+      }
       float s[2][16];
       multiply_keys<kHeadDim>(s, q, keys);
       softmax.raise(s, args.scale_log2, first + lane % 4 * 2, visible);

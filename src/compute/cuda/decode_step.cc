@@ -87,7 +87,8 @@ void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
     first_use.push_back(static_cast<int32_t>(uses.size()));
   }
   const AttendPlan& plan =
-      planner_.plan({args.heads, args.kv_heads, blocks_of(gpu)}, chunks, uses, first_use);
+      planner_.plan({args.heads, args.kv_heads, blocks_of(gpu), args.way == AttendWay::kDeferred},
+                    chunks, uses, first_use);
 
   packed_.bytes.clear();
   at_.items = packed_.append(plan.items);
@@ -119,6 +120,7 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   decode.vectors = reinterpret_cast<const QueryVector*>(base + at_.vectors);
   decode.partial_values = values;
   decode.partial_softmax = reinterpret_cast<float2*>(values + partials_ * dim);
+  decode.rotate_keys = args.way == AttendWay::kRotateKeys;
   gpu.launch(&launch_decode, decode, args.head_dim, blocks_of(gpu));
   MergeArgs merge;
   std::memset(&merge, 0, sizeof merge);

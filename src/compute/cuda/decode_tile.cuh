@@ -31,6 +31,7 @@ struct Tile {
 // An item as the turners leave it for the consumers.
 struct ItemState {
   WorkItem item;
+  int turn;                   // of all vectors, where keys are turned; -1: none
   int end[kItemVectors];      // keys [0, end) are visible to the vector; 0 where there is none
   int partial[kItemVectors];  // -1 where there is no vector
 };

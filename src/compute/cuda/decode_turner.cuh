@@ -21,7 +21,8 @@ __device__ __forceinline__ void turn_back(uint4& low, uint4& high, const float* 
   }
 }
 
-template <int kHeadDim>
+// kRotateKeys: queries stay as they came, and the consumers are told the item's turn.
+template <int kHeadDim, bool kRotateKeys>
 __device__ void turn_queries(const DecodeArgs& args, const DecodeBlock& block, int thread) {
   constexpr int kHalf = kHeadDim / 2, kGroups = kHalf / 8;
   for (int i = block.begin; i < block.end; ++i) {
@@ -31,6 +32,7 @@ __device__ void turn_queries(const DecodeArgs& args, const DecodeBlock& block, i
     ItemState& state = block.states[buffer];
     char* to = block.queries + buffer * Tile<kHeadDim>::kQueryBytes;
     if (thread == 0) state.item = item;
+    if (kRotateKeys && thread == 0) state.turn = args.vectors[item.first_vector].turn;
     for (int v = thread; v < kItemVectors; v += kTurners) {
       const bool filled = v < item.vectors;
       state.end[v] = filled ? args.vectors[item.first_vector + v].end : 0;
@@ -46,7 +48,7 @@ __device__ void turn_queries(const DecodeArgs& args, const DecodeBlock& block, i
       const QueryVector vector{entry.x, entry.y, entry.z, entry.w};
       const float* q = args.query + int64_t{vector.query} * kHeadDim + g * 8;
       uint4 low = load_rounded(q), high = load_rounded(q + kHalf);
-      if (vector.turn >= 0) {
+      if (!kRotateKeys && vector.turn >= 0) {
         const float* cos = args.turns + int64_t{vector.turn} * kHeadDim + g * 8;
         turn_back(low, high, cos, cos + kHalf);
       }

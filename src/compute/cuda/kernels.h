@@ -35,4 +35,9 @@ void narrow(const float* from, int64_t count, Number type, void* to, cudaStream_
 // y = x, or y += where `accumulate`.
 void assign(const float* x, int64_t count, bool accumulate, float* y, cudaStream_t stream);
 
+// Reads the bytes once, past the caches' policy for what is used again; `out` stays as it is.
+void read_all(const void* from, int64_t bytes, int blocks, void* out, cudaStream_t stream);
+// Numbers of 0.5 to 1 and of either sign, as bf16 and as f32.
+void fill_numbers(void* to, int64_t bytes, cudaStream_t stream);
+
 }  // namespace looseleaf::cuda

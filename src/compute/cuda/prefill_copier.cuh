@@ -83,7 +83,7 @@ __device__ __forceinline__ void copy_matrix(uint32_t matrix, uint32_t full, cons
 
 // The keys of a step are asked for before the values of the step before it: in the order in which
 // they are needed and become free.
-template <int kHeadDim>
+template <int kHeadDim, bool kRotateKeys>
 __device__ void copy_pages(const PrefillArgs& args, const PrefillBlock& block, int lane) {
   using T = PrefillTile<kHeadDim>;
   const int64_t values_behind_keys = value_piece(0, args.kv_heads, kHeadDim);
@@ -100,18 +100,21 @@ __device__ void copy_pages(const PrefillArgs& args, const PrefillBlock& block, i
     const PrefillItem item = args.items[i];
     CopyCursor cursor(args, item);
     int32_t number = cursor.fetch(args, lane), next_number = 0;
+    // Queries of a span with another turn are others, unless it is keys that are turned.
+    const auto turn_of_queries = [&] { return kRotateKeys ? -1 : cursor.span.turn; };
     int turn = -2;
     for (bool more = true; more; ++visit, number = next_number) {
       Step step = describe_step(args, item, cursor);
-      if (turn != cursor.span.turn) step.flags |= kStepTurned;
+      if (kRotateKeys) step.turn = cursor.span.turn;
+      if (turn != turn_of_queries()) step.flags |= kStepTurned;
       const int pages = cursor.pages();
       const std::byte* page =
           args.layer + number * args.page_bytes + key_piece(item.kv_head, kHeadDim);
-      turn = cursor.span.turn;
+      turn = turn_of_queries();
       more = cursor.next(args, item);
       if (more) next_number = cursor.fetch(args, lane);
       if (!more) step.flags |= kStepLast;
-      if (!more || turn != cursor.span.turn) step.flags |= kStepDone;
+      if (!more || turn != turn_of_queries()) step.flags |= kStepDone;
       const Turn2 here(visit);
       barrier_wait(block.keys_empty + 8 * here.slot, here.parity ^ 1);
       if (lane == 0) block.steps[here.slot] = step;

@@ -80,7 +80,7 @@ struct Multiplier {
   // Waits for a step's keys, and for its queries. Returns the queries' descriptor.
   __device__ __forceinline__ uint64_t take_keys(int& tokens, int& flags) {
     const Turn2 here(visit);
-    barrier_wait(block.keys_full + 8 * here.slot, here.parity);
+    barrier_wait(block.keys_turned + 8 * here.slot, here.parity);
     tokens = block.steps[here.slot].tokens;
     flags = block.steps[here.slot].flags;
     if (flags & kStepTurned) {

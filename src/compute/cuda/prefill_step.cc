@@ -171,6 +171,7 @@ void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   prefill.partial_values = partial_values;
   prefill.partial_softmax = reinterpret_cast<float2*>(partial_values + partials_ * dim);
   prefill.out = args.out;
+  prefill.rotate_keys = args.way == AttendWay::kRotateKeys;
   short_chunks_.launch(gpu, args, base);
   gpu.launch(&launch_prefill, prefill, args.head_dim, gpu.properties().multiProcessorCount);
   MergeArgs merge;

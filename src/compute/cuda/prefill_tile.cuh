@@ -18,8 +18,17 @@ static_assert(kPrefillThreads == 3 * kGroupThreads);
 
 // A thread starts with 168, all that three warpgroups can have; they may share them out otherwise,
 // not take more.
-inline constexpr int kMultiplierRegisters = 224, kHelperRegisters = 56;
-static_assert(2 * kMultiplierRegisters + kHelperRegisters <= 3 * 168);
+template <bool kRotateKeys>
+struct PrefillRegisters {
+  static constexpr int kMultiplier = 224, kHelper = 56;
+};
+template <>
+struct PrefillRegisters<true> {  // two keys' loads are under way beside the angles
+  static constexpr int kMultiplier = 208, kHelper = 88;
+};
+static_assert(2 * PrefillRegisters<false>::kMultiplier + PrefillRegisters<false>::kHelper <=
+              3 * 168);
+static_assert(2 * PrefillRegisters<true>::kMultiplier + PrefillRegisters<true>::kHelper <= 3 * 168);
 
 inline constexpr int kPagesPerStep = kPrefillKeys / kPageTokens;
 
@@ -42,6 +51,7 @@ struct Step {
   int key_positions;  // or where their positions lie; -1
   int stale;          // word of the first key's bit; -1
   int limit;
+  int turn;  // where keys are turned; -1: none
 };
 inline constexpr int kStepTurned = 1;  // the first step with these queries
 inline constexpr int kStepDone = 2;    // the last step with these queries
@@ -57,6 +67,7 @@ struct PrefillBlock {
   Step* steps;    // [stages] beside the keys
   // Shared addresses of barriers, 8 bytes each.
   uint32_t keys_full, keys_empty;      // [stages]
+  uint32_t keys_turned;                // [stages] keys_full where nobody turns keys
   uint32_t values_full, values_empty;  // [stages]
   uint32_t query_full, query_empty;    // [2]
   int begin, end;

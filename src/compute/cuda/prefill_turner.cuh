@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compute/cuda/prefill_copier.cuh"
+#include "compute/cuda/turn_keys.cuh"
 
 namespace looseleaf::cuda {
 
@@ -118,6 +119,40 @@ __device__ void turn_prefill_queries(const PrefillArgs& args, const PrefillBlock
                block.queries + here.slot * PrefillTile<kHeadDim>::kMatrixBytes, thread);
       tensor_core_fence();
       barrier_arrive(block.query_full + 8 * here.slot);
+    }
+  }
+}
+
+// The same warps where keys are turned instead, for comparison: queries as they came once an item,
+// and then the keys of each step beside the tensor cores' work, before the multipliers take them.
+template <int kHeadDim>
+__device__ void turn_prefill_keys(const PrefillArgs& args, const PrefillBlock& block, int thread) {
+  using T = Turner<kHeadDim>;
+  int visit = 0;
+  for (int i = block.begin; i < block.end; ++i) {
+    const PrefillItem item = args.items[i];
+    T::fetch(args, block, item, thread);
+    const Turn2 query(i - block.begin);
+    barrier_wait(block.query_empty + 8 * query.slot, query.parity ^ 1);
+    T::write(block, item, -1, {}, block.queries + query.slot * PrefillTile<kHeadDim>::kMatrixBytes,
+             thread);
+    tensor_core_fence();
+    barrier_arrive(block.query_full + 8 * query.slot);
+    KeyTurner<kHeadDim, kPrefillTurners> turner;
+    int before = -1;
+    for (bool more = true; more; ++visit) {
+      const Turn2 here(visit);
+      barrier_wait(block.keys_full + 8 * here.slot, here.parity);
+      const Step& step = block.steps[here.slot];
+      more = (step.flags & kStepLast) == 0;
+      if (step.turn >= 0) {
+        if (step.turn != before) turner.load(args.turns, step.turn, thread);
+        before = step.turn;
+        turner.turn(shared_address(block.keys) + here.slot * PrefillTile<kHeadDim>::kMatrixBytes,
+                    step.tokens, thread);
+        tensor_core_fence();
+      }
+      barrier_arrive(block.keys_turned + 8 * here.slot);
     }
   }
 }

@@ -36,6 +36,10 @@ class Products {
   // last x: a product of x right behind it takes that. Nowhere where such products take x itself.
   Rounded rounded(const float* x, int rows, int64_t cols);
 
+  // One product by one kernel, x being in the weights' format already.
+  static void multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
+                            bool accumulate, cudaStream_t stream);
+
  private:
   explicit Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
   bool multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
@@ -43,9 +47,6 @@ class Products {
   // x as W takes it; null where there is no memory.
   const void* input(const GpuMatrix& w, const float* x, int rows);
   void multiply_blocks(const GpuProduct& product, const float* x, int rows, bool accumulate);
-  // x: of W's format
-  static void multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
-                            bool accumulate, cudaStream_t stream);
 
   // Format, outputs, inputs, rows, accumulate, bias, alignments of x and y: what a kernel is chosen
   // by.

@@ -22,7 +22,7 @@ bool is_short(const Segment& s) {
 // As run_length().
 size_t short_run(const AttendArgs& args, const RowGroup& group, std::span<const SegmentUse> uses) {
   const auto share = static_cast<size_t>(args.heads / args.kv_heads);
-  if (group.rows.size() * share < kManyVectors) return 0;
+  if (group.rows.size() * share < kManyVectors || args.way != AttendWay::kDeferred) return 0;
   size_t length = 0;
   for (int32_t end = 0; length < uses.size(); ++length) {
     const Segment& s = segment_of(args, uses[length]);
