@@ -19,8 +19,8 @@ set(LOOSELEAF_HOPPER --generate-code=arch=compute_90a,code=sm_90a)
 set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} --generate-code=arch=compute_80,code=compute_80)
 
 # The tensor-core kernels: the module calls them on Hopper only, the bench links them alone.
-set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_merge.cu
-  src/compute/cuda/attend_prefill.cu)
+set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_decode_fp8.cu
+  src/compute/cuda/attend_merge.cu src/compute/cuda/attend_prefill.cu)
 add_library(looseleaf_cuda_kernels STATIC ${LOOSELEAF_HOPPER_SOURCES})
 target_include_directories(looseleaf_cuda_kernels PUBLIC src include)
 target_compile_options(looseleaf_cuda_kernels PRIVATE
@@ -48,7 +48,8 @@ set_target_properties(looseleaf_cuda PROPERTIES PREFIX "" OUTPUT_NAME looseleaf-
 
 # Needs nothing but a driver where it runs, so that it can be copied to the machine with the GPU.
 file(GLOB LOOSELEAF_CUDA_BENCH_SOURCES CONFIGURE_DEPENDS bench/cuda/*.cu bench/cuda/*.cc)
-add_executable(bench_attention ${LOOSELEAF_CUDA_BENCH_SOURCES} src/compute/attend_plan.cc src/compute/prefill_plan.cc)
+add_executable(bench_attention ${LOOSELEAF_CUDA_BENCH_SOURCES} src/compute/attend_plan.cc src/compute/prefill_plan.cc
+  src/compute/kv_layout.cc)
 target_compile_options(bench_attention PRIVATE
   "$<$<COMPILE_LANGUAGE:CUDA>:${LOOSELEAF_CUDA_FLAGS};${LOOSELEAF_HOPPER}>")
 target_link_libraries(bench_attention PRIVATE looseleaf_cuda_kernels)

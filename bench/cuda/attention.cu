@@ -2,7 +2,7 @@
 //
 //   bench_attention [--check | --plan-only] [--decode] [--row 64x16/1000/1.0/512]...
 //                   [--prefill] [--row 2048/16384/512]... [--heads 32] [--kv-heads 8] [--head-dim
-//                   128] [--seed 7] [--json]
+//                   128] [--kv-type bf16|fp8] [--seed 7] [--json]
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -58,6 +58,8 @@ const char* parse(int argc, char** argv, Options* options) {
       options->heads.kv_heads = std::atoi(value);
     else if (flag == "--head-dim")
       options->heads.head_dim = std::atoi(value);
+    else if (flag == "--kv-type")
+      options->heads.type = parse_kv_type(value).value_or(KvType::kF32);
     else if (flag == "--seed")
       options->seed = static_cast<unsigned>(std::atoi(value));
     else
@@ -68,9 +70,15 @@ const char* parse(int argc, char** argv, Options* options) {
       h.heads / h.kv_heads > kItemVectors)
     return "--kv-heads must divide --heads, at most 64 to one";
   if (h.head_dim != 64 && h.head_dim != 128) return "--head-dim is 64 or 128";
+  if (h.type != KvType::kBF16 && h.type != KvType::kFP8) return "--kv-type is bf16 or fp8";
   if (!options->rows.empty()) options->decode = true;
   if (!options->prefill_rows.empty()) options->prefill = true;
-  if (!options->decode && !options->prefill) options->decode = options->prefill = true;
+  if (h.type == KvType::kFP8 && (options->check || options->prefill))
+    return "--kv-type fp8 is for --decode; what it computes is checked by the device's tests";
+  if (!options->decode && !options->prefill) {
+    options->decode = true;
+    options->prefill = h.type == KvType::kBF16;
+  }
   if (options->decode && options->rows.empty()) options->rows = default_rows();
   if (options->prefill && options->prefill_rows.empty())
     options->prefill_rows = default_prefill_rows();

@@ -4,19 +4,31 @@
 #include <numbers>
 #include <numeric>
 
-#include "compute/cuda/page_layout.h"
+#include "compute/cuda/attend_decode_fp8.h"
 
 namespace looseleaf::bench {
 namespace {
 
-// The sum of four uniform numbers, from one mixed 64-bit counter (splitmix64).
+// One mixed 64-bit counter (splitmix64).
+__device__ uint64_t mixed(uint64_t counter) {
+  uint64_t x = counter * 0x9E3779B97F4A7C15ull;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+  return x ^ x >> 31;
+}
+
+// Words that are numbers both as two codes and as a scale, of 2^-5 to 2^-3.
+__global__ void fp8_kernel(uint16_t* to, int64_t count, uint64_t seed) {
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    to[i] = static_cast<uint16_t>(0x2800 | (mixed(i + seed) & 0x07BF));
+}
+
+// The sum of four uniform numbers.
 __global__ void random_kernel(__nv_bfloat16* to, int64_t count, uint64_t seed) {
   const int64_t step = int64_t{gridDim.x} * blockDim.x;
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
-    uint64_t x = (i + seed) * 0x9E3779B97F4A7C15ull;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-    x ^= x >> 31;
+    const uint64_t x = mixed(i + seed);
     float sum = 0;
     for (int part = 0; part < 4; ++part) sum += float((x >> (16 * part)) & 0xFFFF) / 65536.0f;
     to[i] = __float2bfloat16((sum - 2.0f) * 1.7f);
@@ -37,10 +49,16 @@ void fill_random(__nv_bfloat16* to, int64_t count, uint64_t seed) {
 }
 
 Pages::Pages(const Heads& heads, int pages)
-    : memory_(static_cast<size_t>(pages * cuda::page_layer_bytes(heads.kv_heads, heads.head_dim))),
+    : type_(heads.type),
+      memory_(static_cast<size_t>(pages * heads.page_bytes())),
       numbers_(page_numbers(pages)) {}
 
 void Pages::fill_random(uint64_t seed) {
+  if (type_ == KvType::kFP8) {
+    fp8_kernel<<<1024, 256>>>(reinterpret_cast<uint16_t*>(memory_.data()),
+                              static_cast<int64_t>(memory_.size() / 2), seed);
+    return require(cudaDeviceSynchronize(), "filling");
+  }
   bench::fill_random(reinterpret_cast<__nv_bfloat16*>(memory_.data()),
                      static_cast<int64_t>(memory_.size() / 2), seed);
 }
@@ -62,7 +80,7 @@ DecodeRun::DecodeRun(const Heads& heads, const Workload& load, const AttendPlan&
   decode_ = {.query = query,
              .turns = turns_.data(),
              .layer = pages.memory().data(),
-             .page_bytes = cuda::page_layer_bytes(heads.kv_heads, heads.head_dim),
+             .page_bytes = heads.page_bytes(),
              .pages = pages.numbers(),
              .kv_heads = heads.kv_heads,
              .scale_log2 = static_cast<float>(scale * std::numbers::log2e),
@@ -80,7 +98,11 @@ DecodeRun::DecodeRun(const Heads& heads, const Workload& load, const AttendPlan&
 }
 
 void DecodeRun::launch_decode(cudaStream_t stream) const {
-  require(cuda::attend_decode(decode_, heads_.head_dim, blocks_, stream), "attend_decode");
+  const cudaError_t launched =
+      heads_.type == KvType::kFP8
+          ? cuda::attend_decode_fp8(decode_, heads_.head_dim, blocks_, false, stream)
+          : cuda::attend_decode(decode_, heads_.head_dim, blocks_, stream);
+  require(launched, "attend_decode");
 }
 
 void DecodeRun::launch(cudaStream_t stream) const {

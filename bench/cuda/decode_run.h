@@ -21,7 +21,8 @@ class Pages {
   const int32_t* numbers() const { return numbers_.data(); }
 
  private:
-  GpuArray<std::byte> memory_;  // [pages] of page_layout.h
+  KvType type_;
+  GpuArray<std::byte> memory_;  // [pages] of page_layout.h or page_layout_fp8.h
   GpuArray<int32_t> numbers_;   // [pages]
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "compute/cuda/page_layout.h"
 #include "decode_run.h"
 
 namespace looseleaf::bench {
@@ -13,10 +12,6 @@ const AttendPlan& make_plan(AttendPlanner& planner, const Heads& heads, const Wo
                             int blocks, bool chunk_major) {
   return planner.plan({heads.heads, heads.kv_heads, blocks, chunk_major}, load.chunks, load.uses,
                       load.first_use);
-}
-
-int64_t page_bytes(const Heads& heads) {
-  return cuda::page_layer_bytes(heads.kv_heads, heads.head_dim);
 }
 
 }  // namespace
@@ -63,7 +58,7 @@ Measured measure(const Heads& heads, const WorkloadRow& row, double rate, int bl
     m.unturned = time(without_turns(load), pages, true);
     m.request_major = time(load, pages, false);
     const double kv = static_cast<double>(m.unique_chunks) * pages_for(row.tokens) *
-                      static_cast<double>(page_bytes(heads));
+                      static_cast<double>(heads.page_bytes());
     const double partials =
         2.0 * static_cast<double>(run.partials()) * (heads.head_dim * 4 + sizeof(float2));
     const double rows = 2.0 * static_cast<double>(elements) * sizeof(__nv_bfloat16);
@@ -73,7 +68,7 @@ Measured measure(const Heads& heads, const WorkloadRow& row, double rate, int bl
   const Workload copies = private_copies(load);
   size_t available = 0, all = 0;
   require(cudaMemGetInfo(&available, &all), "memory");
-  if (copies.pages() * page_bytes(heads) < static_cast<int64_t>(available / 10 * 9)) {
+  if (copies.pages() * heads.page_bytes() < static_cast<int64_t>(available / 10 * 9)) {
     Pages pages(heads, copies.pages());
     pages.fill_random(6);
     m.copies = time(copies, pages, false);

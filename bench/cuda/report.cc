@@ -28,10 +28,11 @@ void print_json(const char* key, const Timing& t) {
 
 void print_table(const Heads& heads, double rate, const std::vector<Measured>& rows) {
   std::printf(
-      "bf16, %d heads, %d KV heads, size %d; read rate %.2f TB/s\n"
+      "%s, %d heads, %d KV heads, size %d; read rate %.2f TB/s\n"
       "microseconds a layer, median (min-max); floors: unique KV / with partials; share: of the "
       "latter\n\n",
-      heads.heads, heads.kv_heads, heads.head_dim, rate / 1e12);
+      std::string(kv_type_name(heads.type)).c_str(), heads.heads, heads.kv_heads, heads.head_dim,
+      rate / 1e12);
   std::printf("%-22s %-16s %-8s %-16s %-16s %-16s %-12s %-6s %s\n", "requests x chunks",
               "chunk-major", "(merge)", "not turned", "request-major", "private copies", "floors",
               "share", "plan");
@@ -48,9 +49,11 @@ void print_table(const Heads& heads, double rate, const std::vector<Measured>& r
 
 void print_json(const Heads& heads, double rate, const std::vector<Measured>& rows) {
   std::printf(
-      "{\"heads\": %d, \"kv_heads\": %d, \"head_dim\": %d, \"read_bytes_per_second\": %.4g, "
+      "{\"kv_type\": \"%s\", \"heads\": %d, \"kv_heads\": %d, \"head_dim\": %d, "
+      "\"read_bytes_per_second\": %.4g, "
       "\"unit\": \"us\", \"rows\": [",
-      heads.heads, heads.kv_heads, heads.head_dim, rate);
+      std::string(kv_type_name(heads.type)).c_str(), heads.heads, heads.kv_heads, heads.head_dim,
+      rate);
   const char* separator = "\n";
   for (const Measured& m : rows) {
     std::printf(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/attend_plan.h"
+#include "compute/kv_layout.h"
 
 namespace looseleaf::bench {
 
@@ -14,6 +15,10 @@ struct Heads {
   int heads = 32;
   int kv_heads = 8;
   int head_dim = 128;
+  KvType type = KvType::kBF16;  // of pages
+
+  // One layer of a page.
+  int64_t page_bytes() const { return KvLayout{type, 1, kv_heads, head_dim}.layer_bytes(); }
 };
 
 // `requests` with `each` different chunks of a pool, drawn with probability proportional to

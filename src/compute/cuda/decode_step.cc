@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <map>
+#include <tuple>
 
-#include "compute/cuda/attend_decode.h"
 #include "compute/cuda/kernels.h"
 #include "compute/cuda/packed.h"
 
@@ -13,7 +13,7 @@ namespace {
 bool fits(const AttendArgs& args, const Segment& s, int32_t position) {
   if (!s.stale.empty() || !s.positions.empty() || !s.count_by_layer.empty()) return false;
   if (s.layout->layer_offset(args.layer) != args.layer * s.layout->layer_bytes()) return false;
-  return is_swizzled(*s.layout) && int64_t{s.position} + s.count - 1 <= position &&
+  return decode_type(*s.layout) >= 0 && int64_t{s.position} + s.count - 1 <= position &&
          s.layout->head_dim == args.head_dim;
 }
 
@@ -40,19 +40,22 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   // The same pages bound at several places are one chunk. All are compared: texts may share their
   // first ones only.
   std::vector<PlanChunk> chunks;
+  std::vector<int> types;  // of chunks
   std::vector<std::byte*> pages;
   std::vector<float> turns;
   std::vector<PlanUse> of_segment(args.segments.size());
-  std::map<std::pair<int32_t, std::vector<std::byte*>>, int32_t> known;
+  std::map<std::tuple<int, int32_t, std::vector<std::byte*>>, int32_t> known;
   for (size_t i = 0; i < args.segments.size(); ++i) {
     const Segment& s = args.segments[i];
     std::vector<std::byte*> own(s.pages.begin(), s.pages.begin() + pages_for(s.count));
     const auto first_page = static_cast<int32_t>(pages.size());
+    const int type = decode_type(*s.layout);
     const auto [found, added] =
-        known.try_emplace({s.count, std::move(own)}, static_cast<int32_t>(chunks.size()));
+        known.try_emplace({type, s.count, std::move(own)}, static_cast<int32_t>(chunks.size()));
     if (added) {
       chunks.push_back({first_page, s.count});
-      const auto& listed = found->first.second;
+      types.push_back(type);
+      const auto& listed = std::get<2>(found->first);
       pages.insert(pages.end(), listed.begin(), listed.end());
     }
     of_segment[i].chunk = found->second;
@@ -75,13 +78,20 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
     first_use.push_back(static_cast<int32_t>(uses.size()));
   }
   const int blocks = kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
-  const AttendPlan& plan =
-      planner_.plan({args.heads, args.kv_heads, blocks}, chunks, uses, first_use);
+  const DecodePlanner::Plan plan =
+      planner_.plan({args.heads, args.kv_heads, blocks}, chunks, types, uses, first_use);
 
   Packed packed;
-  const size_t items = packed.append(plan.items), first_item = packed.append(plan.first_item);
-  const size_t vectors = packed.append(plan.vectors);
-  const size_t first_partial = packed.append(plan.first_partial);
+  struct Work {
+    size_t items, first_item, vectors;  // where they are packed
+  };
+  std::array<Work, kDecodeTypes.size()> work{};
+  for (size_t t = 0; t < work.size(); ++t)
+    if (const AttendPlan* own = plan.of_type[t])
+      work[t] = {packed.append(own->items), packed.append(own->first_item),
+                 packed.append(own->vectors)};
+  const size_t first_partial =
+      packed.append(std::vector<int32_t>(plan.first_partial.begin(), plan.first_partial.end()));
   const PageNumbers numbered(pages);
   const size_t page_list = packed.append(numbered.numbers), turn_list = packed.append(turns);
   const std::byte* base = staged_.get(gpu, packed.bytes);
@@ -98,17 +108,24 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   DecodeArgs decode{};
   decode.query = query;
   decode.turns = reinterpret_cast<const float*>(base + turn_list);
-  decode.layer = numbered.lowest + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
   decode.page_bytes = kPageUnit;
   decode.pages = reinterpret_cast<const int32_t*>(base + page_list);
   decode.kv_heads = args.kv_heads;
   decode.scale_log2 = args.scale * static_cast<float>(M_LOG2E);
-  decode.items = reinterpret_cast<const WorkItem*>(base + items);
-  decode.first_item = reinterpret_cast<const int32_t*>(base + first_item);
-  decode.vectors = reinterpret_cast<const QueryVector*>(base + vectors);
   decode.partial_values = values;
   decode.partial_softmax = reinterpret_cast<float2*>(values + partials * dim);
-  check(attend_decode(decode, args.head_dim, blocks, gpu.stream()), "attending");
+  bool overlapping = false;
+  for (size_t t = 0; t < work.size(); ++t) {
+    if (plan.of_type[t] == nullptr) continue;
+    const KvLayout layout{kDecodeTypes[t].type, 1, args.kv_heads, args.head_dim};
+    decode.layer = numbered.lowest + args.layer * layout.layer_bytes();
+    decode.items = reinterpret_cast<const WorkItem*>(base + work[t].items);
+    decode.first_item = reinterpret_cast<const int32_t*>(base + work[t].first_item);
+    decode.vectors = reinterpret_cast<const QueryVector*>(base + work[t].vectors);
+    check(kDecodeTypes[t].attend(decode, args.head_dim, blocks, overlapping, gpu.stream()),
+          "attending");
+    overlapping = true;
+  }
   MergeArgs merge{};
   merge.partial_values = decode.partial_values;
   merge.partial_softmax = decode.partial_softmax;

@@ -1,14 +1,14 @@
 // Attention of a pure decode step by the tensor-core kernel: chunk-major, see docs/kernels.md.
 #pragma once
 
-#include "compute/attend_plan.h"
+#include "compute/cuda/decode_types.h"
 #include "compute/cuda/gpu.h"
 #include "compute/device.h"
 
 namespace looseleaf::cuda {
 
-// Whether every group is one row that sees all tokens of its segments, stored in bf16 as the kernel
-// wants them. Stale bits, overlays, limits, windows and biases are not for it.
+// Whether every group is one row that sees all tokens of its segments, stored in types that have
+// kernels (decode_types.h). Stale bits, overlays, limits, windows and biases are not for them.
 bool is_decode_step(const AttendArgs& args);
 
 class DecodeStep {
@@ -17,7 +17,7 @@ class DecodeStep {
   void run(Gpu& gpu, const AttendArgs& args);
 
  private:
-  AttendPlanner planner_;
+  DecodePlanner planner_;
   Staged staged_;
 };
 
