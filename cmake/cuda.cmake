@@ -19,8 +19,8 @@ set(LOOSELEAF_HOPPER --generate-code=arch=compute_90a,code=sm_90a)
 set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} --generate-code=arch=compute_80,code=compute_80)
 
 # The tensor-core kernels, which the module calls on Hopper only.
-set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_merge.cu
-  src/compute/cuda/attend_prefill.cu)
+set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_decode_fp8.cu
+  src/compute/cuda/attend_merge.cu src/compute/cuda/attend_prefill.cu)
 add_library(looseleaf_cuda_kernels STATIC ${LOOSELEAF_HOPPER_SOURCES})
 target_include_directories(looseleaf_cuda_kernels PUBLIC src include)
 target_compile_options(looseleaf_cuda_kernels PRIVATE

@@ -32,7 +32,7 @@ struct EngineOptions {
   // Hard limit of all keys and values; 0: 40 % of RAM or cgroup, on a GPU 90 % of what weights
   // leave
   int64_t cache_bytes = 0;
-  // Chunks: f32 | bf16 | f16 | q8_0; auto: f16 (cpu), bf16 (cuda), f32 when exact
+  // Chunks: f32 | bf16 | f16 | fp8 | q8_0; auto: f16 (cpu), bf16 (cuda), f32 when exact
   std::string kv_type = "auto";
   // Text and generated tokens: the same names; auto: f32 (cpu), bf16 (cuda), f32 when exact
   std::string private_kv_type = "auto";

@@ -93,7 +93,7 @@ void add_engine_flags(CLI::App& app, ModelFlags& flags) {
       "of "
       "what the weights leave");
   app.add_option("--kv-type", engine.kv_type,
-                 "How chunks are kept: f32, bf16, f16 or q8_0. Default: auto")
+                 "How chunks are kept: f32, bf16, f16, fp8 or q8_0. Default: auto")
       ->type_name("TYPE");
   app.add_option("--private-kv-type", engine.private_kv_type,
                  "The same for a request's own text and answer. Default: auto")

@@ -9,12 +9,13 @@ struct Entry {
   KvType type;
   std::string_view name;
   int element_bytes;
+  int scale_bytes;
 };
+// In the order of the enumeration.
 constexpr std::array kEntries = {
-    Entry{KvType::kF32, "f32", 4},
-    Entry{KvType::kBF16, "bf16", 2},
-    Entry{KvType::kF16, "f16", 2},
-    Entry{KvType::kQ8_0, "q8_0", 1},
+    Entry{KvType::kF32, "f32", 4, 0}, Entry{KvType::kBF16, "bf16", 2, 0},
+    Entry{KvType::kF16, "f16", 2, 0}, Entry{KvType::kQ8_0, "q8_0", 1, 2},
+    Entry{KvType::kFP8, "fp8", 1, 2},
 };
 
 const Entry& entry(KvType type) { return kEntries[static_cast<size_t>(type)]; }
@@ -29,11 +30,17 @@ std::optional<KvType> parse_kv_type(std::string_view name) {
   return std::nullopt;
 }
 
+std::string kv_type_names() {
+  std::string names;
+  for (const Entry& e : kEntries) names += (names.empty() ? "" : ", ") + std::string(e.name);
+  return names;
+}
+
 int KvLayout::element_bytes() const { return entry(type).element_bytes; }
+int KvLayout::scale_bytes() const { return entry(type).scale_bytes; }
 
 int64_t KvLayout::head_bytes() const {
-  const int64_t scales = type == KvType::kQ8_0 ? 2 * kPageTokens : 0;
-  return (scales_offset() + scales + 63) / 64 * 64;
+  return (scales_offset() + int64_t{kPageTokens} * scale_bytes() + 63) / 64 * 64;
 }
 
 }  // namespace looseleaf

@@ -10,8 +10,8 @@ namespace {
 Expected<KvType> kv_type(const char* option, const std::string& name, KvType automatic) {
   if (name == "auto") return automatic;
   if (const auto type = parse_kv_type(name)) return *type;
-  return error(ErrorCode::kUsage, "--{}: '{}' is not one of auto, f32, bf16, f16, q8_0", option,
-               name);
+  return error(ErrorCode::kUsage, "--{}: '{}' is not one of auto, {}", option, name,
+               kv_type_names());
 }
 
 }  // namespace

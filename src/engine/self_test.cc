@@ -16,9 +16,8 @@ constexpr int kCompared = 8;
 
 // Nats by which log-probabilities may differ. Turning keys costs float32 little; the text's own
 // keys are rounded to their type at other angles in each place. A wrong turn costs more than any of
-// these.
-double bound(KvType private_type, bool f32) {
-  if (!f32) return 0.5;  // activations are rounded to 16 bits before each product
+// these, but perhaps than fp8's.
+double rounding(KvType private_type) {
   switch (private_type) {
     case KvType::kF32:
       return 0.01;
@@ -27,8 +26,15 @@ double bound(KvType private_type, bool f32) {
     case KvType::kBF16:
     case KvType::kQ8_0:
       return 0.5;
+    case KvType::kFP8:
+      return 2;
   }
   return 0.01;
+}
+
+double bound(KvType private_type, bool f32) {
+  // Else activations are rounded to 16 bits before each product, too.
+  return f32 ? rounding(private_type) : std::max(rounding(private_type), 0.5);
 }
 
 std::vector<int32_t> some_tokens(int count, int first, int vocab) {

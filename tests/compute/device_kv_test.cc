@@ -139,7 +139,7 @@ TEST_P(DeviceKv, LayersWithoutAPlace) {
 INSTANTIATE_TEST_SUITE_P(Types, DeviceKv,
                          testing::Combine(testing::ValuesIn(kDevices),
                                           testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16,
-                                                          KvType::kQ8_0)),
+                                                          KvType::kQ8_0, KvType::kFP8)),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param)) + "_" +
                                   std::string(kv_type_name(std::get<1>(info.param)));

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "attend_cases.h"
@@ -25,6 +27,11 @@ double rounding(KvType type, double value, double largest) {
     // Half a code; the scale is rounded up to f16, by 2^-10 of itself or the least subnormal.
     case KvType::kQ8_0:
       return 0.5 * (largest / 127 * (1 + 0x1p-10) + 0x1p-24) * (1 + 1e-4);
+    // Half of the last of four significant bits, or half of the least code, 2^-9 of the scale.
+    case KvType::kFP8: {
+      const double scale = largest / 448 * (1 + 0x1p-10) + 0x1p-24;
+      return std::max(std::abs(value) * 0x1p-4, scale * 0x1p-10) * (1 + 1e-4);
+    }
   }
   return 0;
 }
@@ -126,12 +133,147 @@ TEST_P(KvTypeTest, GatherMovesKeys) {
   }
 }
 
+// Gathering into the same type copies values as they are stored, and keys that are not turned.
+TEST_P(KvTypeTest, GatherCopiesWhatIsNotTurned) {
+  std::mt19937 random(std::random_device{}());
+  const KvLayout layout{GetParam(), 2, 3, 24};
+  SegmentData chunk(layout, 50, random), target(layout, 40, random);
+  const std::vector<double> frequencies(12, 0.3);
+  ThreadPool pool(2);
+  for (const bool turned : {false, true}) {
+    if (turned) chunk.bind(77, frequencies, 77);
+    std::vector<int32_t> tokens;
+    std::vector<KvSlot> slots;
+    for (int32_t i = 0; i < 40; ++i) {
+      tokens.push_back((i * 7) % 50);
+      slots.push_back(
+          {&layout, target.segment.pages[static_cast<size_t>(i / kPageTokens)], i % kPageTokens});
+    }
+    cpu_gather(pool, {1, 24, RopePairs::kHalves, &chunk.segment, tokens, slots});
+    for (size_t i = 0; i < 40; ++i)
+      for (int head = 0; head < 3; ++head)
+        for (const bool value : {false, true}) {
+          const int64_t at = value ? layout.value_offset(1, head) : layout.key_offset(1, head);
+          const std::byte* from = chunk.segment.pages[static_cast<size_t>(tokens[i] / 32)] + at;
+          const std::byte* to = slots[i].page + at;
+          const auto same = [&](int64_t start, int64_t bytes) {
+            return std::memcmp(from + start + tokens[i] % 32 * bytes,
+                               to + start + slots[i].slot * bytes, static_cast<size_t>(bytes)) == 0;
+          };
+          const bool copied = same(0, 24 * layout.element_bytes()) &&
+                              same(layout.scales_offset(), layout.scale_bytes());
+          EXPECT_EQ(copied, value || !turned) << "token " << i;
+        }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, KvTypeTest,
-                         testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0),
+                         testing::Values(KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0,
+                                         KvType::kFP8),
                          [](const auto& info) { return std::string(kv_type_name(info.param)); });
 
+// The value of an e4m3 code by its definition: 1 sign, 4 exponent (bias 7) and 3 mantissa bits, no
+// infinities, one NaN a sign.
+double e4m3(int code) {
+  const int exponent = code >> 3 & 15, mantissa = code & 7;
+  const double sign = code & 0x80 ? -1 : 1;
+  if ((code & 0x7F) == 0x7F) return std::nan("");
+  if (exponent == 0) return sign * std::ldexp(mantissa, -9);
+  return sign * std::ldexp(8 + mantissa, exponent - 10);
+}
+
+constexpr KvLayout kOneFP8{KvType::kFP8, 1, 1, 256};
+
+std::vector<float> stored_row(const KvLayout& layout, const std::vector<float>& row,
+                              std::vector<std::byte>& head) {
+  head.assign(static_cast<size_t>(layout.head_bytes()), std::byte{0xFF});
+  store_kv(layout, head.data(), 3, row.data());
+  std::vector<float> out(row.size());
+  load_kv(layout, head.data(), 3, 1, out.data());
+  return out;
+}
+
+// All codes, with a scale of 1 and one of 2^-5 x 1.5.
+TEST(FP8, EveryCodeHasItsValue) {
+  for (const auto& [bits, scale] : {std::pair{0x3C00, 1.0}, {0x2A00, 0x1.8p-5}}) {
+    std::vector<std::byte> head(static_cast<size_t>(kOneFP8.head_bytes()));
+    for (int code = 0; code < 256; ++code)
+      head[static_cast<size_t>(code)] = static_cast<std::byte>(code);
+    const auto half = static_cast<uint16_t>(bits);
+    std::memcpy(head.data() + kOneFP8.scales_offset(), &half, sizeof half);
+    std::vector<float> out(256);
+    load_kv(kOneFP8, head.data(), 0, 1, out.data());
+    for (int code = 0; code < 256; ++code) {
+      const double expected = e4m3(code) * scale;
+      const float got = out[static_cast<size_t>(code)];
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(got)) << code;
+      } else {
+        EXPECT_EQ(got, expected) << code;
+        EXPECT_EQ(std::signbit(got), code >= 128) << code;
+      }
+    }
+  }
+}
+
+// With 448 in the row the scale is 1: each code comes back as itself, each number as the nearest
+// one, of two as near the even one.
+TEST(FP8, RoundsToTheNearestCode) {
+  std::mt19937 random(std::random_device{}());
+  std::vector<std::byte> head;
+  std::vector<float> row(256);
+  for (int code = 0; code < 256; ++code)
+    row[static_cast<size_t>(code)] = (code & 0x7F) == 0x7F ? 0 : static_cast<float>(e4m3(code));
+  const std::vector<float> same = stored_row(kOneFP8, row, head);
+  EXPECT_EQ(same, row);
+  std::uniform_real_distribution<float> exponent(-11, 8.8f);
+  for (int round = 0; round < 50; ++round) {
+    row[0] = 448;
+    for (size_t i = 1; i < row.size(); ++i) {
+      const float magnitude = std::min(448.0f, std::exp2(exponent(random)));
+      row[i] = random() % 2 ? magnitude : -magnitude;
+    }
+    for (int code = 0; code < 0x7E; ++code)  // halfway between neighbours
+      if (random() % 4 == 0)
+        row[static_cast<size_t>(1 + code)] = static_cast<float>((e4m3(code) + e4m3(code + 1)) / 2);
+    const std::vector<float> out = stored_row(kOneFP8, row, head);
+    for (size_t i = 0; i < row.size(); ++i) {
+      int nearest = 0;
+      for (int code = 1; code < 0x7F; ++code) {
+        const double here = std::abs(std::abs(double{row[i]}) - e4m3(code));
+        const double best = std::abs(std::abs(double{row[i]}) - e4m3(nearest));
+        if (here < best || (here == best && code % 2 == 0)) nearest = code;
+      }
+      ASSERT_EQ(std::abs(out[i]), e4m3(nearest)) << row[i];
+      if (out[i] != 0) {
+        ASSERT_EQ(std::signbit(out[i]), std::signbit(row[i]));
+      }
+    }
+  }
+}
+
+TEST(FP8, WhatIsNoNumberStaysVisible) {
+  std::vector<std::byte> head;
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> row(256, 1.0f);
+  row[7] = std::nanf("");
+  std::vector<float> out = stored_row(kOneFP8, row, head);
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (i == 7)
+      EXPECT_TRUE(std::isnan(out[i]));
+    else
+      EXPECT_NEAR(out[i], 1, 1e-3);
+  }
+  row[7] = infinity;
+  row[8] = -infinity;
+  out = stored_row(kOneFP8, row, head);
+  EXPECT_EQ(out[7], 448.0f * 65504);
+  EXPECT_EQ(out[8], -448.0f * 65504);
+}
+
 TEST(KvLayout, PiecesDoNotOverlap) {
-  for (const KvType type : {KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0}) {
+  for (const KvType type :
+       {KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0, KvType::kFP8}) {
     const KvLayout layout{type, 3, 2, 20};
     std::vector<int64_t> starts;
     for (int layer = 0; layer < 3; ++layer)
@@ -144,7 +286,8 @@ TEST(KvLayout, PiecesDoNotOverlap) {
       EXPECT_EQ(starts[i], static_cast<int64_t>(i) * layout.head_bytes());
     EXPECT_EQ(layout.page_bytes(), static_cast<int64_t>(starts.size()) * layout.head_bytes());
     EXPECT_GE(layout.head_bytes(), int64_t{kPageTokens} * 20 * layout.element_bytes() +
-                                       (type == KvType::kQ8_0 ? 2 * kPageTokens : 0));
+                                       kPageTokens * layout.scale_bytes());
+    EXPECT_EQ(layout.scale_bytes(), type == KvType::kQ8_0 || type == KvType::kFP8 ? 2 : 0);
   }
 }
 

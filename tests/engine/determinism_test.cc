@@ -112,7 +112,8 @@ INSTANTIATE_TEST_SUITE_P(
     Methods, DeterminismTest,
     testing::Values(Setup{"full", "full", "auto"}, Setup{"prefix", "prefix", "auto"},
                     Setup{"block", "block", "auto"}, Setup{"block_f32", "block", "f32"},
-                    Setup{"reuse", "reuse", "auto"}, Setup{"reuse_q8_0", "reuse", "q8_0"}),
+                    Setup{"reuse", "reuse", "auto"}, Setup{"reuse_q8_0", "reuse", "q8_0"},
+                    Setup{"reuse_fp8", "reuse", "fp8"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // Keys that are moved in place are rounded at every place where they stood.

@@ -48,7 +48,7 @@ TEST(Overlay, StoresDeepestFirst) {
 // The reported bytes are those of the returned targets, in every private type.
 TEST(Overlay, BytesAreDepthsTimesATokensBytes) {
   for (const auto& [type, element, scales] :
-       {std::tuple{"f32", 4, 0}, {"bf16", 2, 0}, {"f16", 2, 0}, {"q8_0", 1, 2}}) {
+       {std::tuple{"f32", 4, 0}, {"bf16", 2, 0}, {"f16", 2, 0}, {"q8_0", 1, 2}, {"fp8", 1, 2}}) {
     Engine engine = load_engine({.private_kv_type = type}, "repair_hf");
     for (const char* method :
          {"weave:0.1:context=own+union", "prophetkv:0.1", "cacheblend:0.1", "epic:5"}) {

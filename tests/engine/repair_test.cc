@@ -89,7 +89,7 @@ TEST(Repair, SkipRuleIsAThreshold) {
 // Deterministic, so that products are in f32.
 TEST(Repair, EveryKvType) {
   const std::map<std::string, double> tolerance = {
-      {"f32", 2e-3}, {"f16", 3e-2}, {"bf16", 2.5e-1}, {"q8_0", 5e-1}};
+      {"f32", 2e-3}, {"f16", 3e-2}, {"bf16", 2.5e-1}, {"q8_0", 5e-1}, {"fp8", 4.0}};
   const auto exact = repair_core();
   const Prompt prompt = some_prompt(exact->model->config.vocab);
   GivenTargets given;

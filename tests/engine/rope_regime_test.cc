@@ -115,7 +115,7 @@ TEST(RopeRegimes, DynamicNtkRefusesThePublicCallsToo) {
 TEST(SelfTest, EveryKindOfModelPasses) {
   for (const char* model : {"llama_f32.gguf", "qwen2_yarn.gguf", "qwen3_hf", "mistral_hf",
                             "phi3_longrope.gguf", "phi3_hf", "llama_dynamic_hf"})
-    for (const char* type : {"f32", "f16", "bf16", "q8_0"}) {
+    for (const char* type : {"f32", "f16", "bf16", "q8_0", "fp8"}) {
       const auto core = make_core(
           golden_dir() / model,
           {.threads = 1, .cache_bytes = 64 << 20, .kv_type = type, .private_kv_type = type});

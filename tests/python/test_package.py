@@ -66,7 +66,7 @@ def test_chunk_kv(engine):
 
 def test_chunk_kv_in_every_type():
     exact = None
-    for kv_type, tolerance in (("f32", 0), ("f16", 1e-3), ("bf16", 1e-2), ("q8_0", 2e-2)):
+    for kv_type, tolerance in (("f32", 0), ("f16", 1e-3), ("bf16", 1e-2), ("q8_0", 2e-2), ("fp8", 2**-4 + 1e-3)):
         with looseleaf.Engine(MODELS / "llama_f32.gguf", threads=2, kv_type=kv_type) as engine:
             keys, values = engine.prefill({"tokens": list(range(10, 80))}).kv(0)  # three pages
         exact = exact or (keys, values)

@@ -12,4 +12,8 @@ void load_kv(const KvLayout& layout, const std::byte* head, int first_slot, int 
 // Writes one token. row: [head_dim]
 void store_kv(const KvLayout& layout, std::byte* head, int slot, const float* row);
 
+// Copies one token as it is stored. REQUIRES: both layouts have the same type and head_dim.
+void copy_kv(const KvLayout& from_layout, const std::byte* from, int from_slot,
+             const KvLayout& to_layout, std::byte* to, int to_slot);
+
 }  // namespace looseleaf

@@ -51,7 +51,7 @@ __device__ void load_queries(const AttendLaunch& a, const int32_t* rows, int fir
 // A page's K or V as floats. Slots without a token are 0: a weight of 0 does not silence a NaN.
 // to: [kPageTokens][stride]
 template <class S>
-__device__ void load_page(const PageView& view, const std::byte* piece, int count, int stride,
+__device__ void load_page(const PageView& view, const Piece& piece, int count, int stride,
                           float* to) {
   const int dim = view.head_dim;
   if (dim % 4 == 0) {

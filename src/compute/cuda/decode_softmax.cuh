@@ -45,6 +45,11 @@ struct Softmax {
       most[h] = fmaxf(most[h], __shfl_xor_sync(~0u, most[h], 1));
       most[h] = fmaxf(most[h], __shfl_xor_sync(~0u, most[h], 2));
     }
+    raise_to(most);
+  }
+
+  // What was added up before shrinks where `most`, of the two rows, is larger.
+  __device__ __forceinline__ void raise_to(const float (&most)[2]) {
     if (!__any_sync(~0u, most[0] > largest[0] || most[1] > largest[1])) return;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <tuple>
 
-#include "compute/cuda/attend_decode.h"
 #include "compute/cuda/kernels.h"
 
 namespace looseleaf::cuda {
@@ -12,8 +12,9 @@ namespace {
 
 bool fits(const AttendArgs& args, const Segment& s, int32_t position) {
   if (!s.stale.empty() || !s.positions.empty() || !s.count_by_layer.empty()) return false;
-  if (s.layout->layers == 1) return false;  // one place for all layers: plans would differ
-  return is_swizzled(*s.layout) && int64_t{s.position} + s.count - 1 <= position &&
+  // One plan is for all layers, and pages have numbers.
+  if (s.layout->layers == 1 || s.layout->first_layer > 0) return false;
+  return decode_type(*s.layout) >= 0 && int64_t{s.position} + s.count - 1 <= position &&
          s.layout->head_dim == args.head_dim;
 }
 
@@ -21,8 +22,9 @@ int blocks_of(const Gpu& gpu) {
   return kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
 }
 
-void launch_decode(const DecodeArgs& args, int head_dim, int blocks, cudaStream_t stream) {
-  check(attend_decode(args, head_dim, blocks, stream), "attending");
+void launch_decode(decltype(DecodeType::attend) attend, const DecodeArgs& args, int head_dim,
+                   int blocks, bool overlapping, cudaStream_t stream) {
+  check(attend(args, head_dim, blocks, overlapping, stream), "attending");
 }
 void launch_merge(const MergeArgs& args, int head_dim, cudaStream_t stream) {
   check(merge_partials(args, head_dim, stream), "merging attention");
@@ -51,20 +53,22 @@ void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
   // The same pages bound at several places are one chunk. All are compared: texts may share their
   // first ones only.
   std::vector<PlanChunk> chunks;
+  std::vector<int> types;      // of chunks
   std::vector<int32_t> pages;  // page_number()
   std::vector<float> turns;
   std::vector<PlanUse> of_segment(args.segments.size());
-  std::map<std::pair<int32_t, std::vector<std::byte*>>, int32_t> known;
+  std::map<std::tuple<int, int32_t, std::vector<std::byte*>>, int32_t> known;
   for (size_t i = 0; i < args.segments.size(); ++i) {
     const Segment& s = args.segments[i];
     std::vector<std::byte*> own(s.pages.begin(), s.pages.begin() + pages_for(s.count));
     const auto first_page = static_cast<int32_t>(pages.size());
+    const int type = decode_type(*s.layout);
     const auto [found, added] =
-        known.try_emplace({s.count, std::move(own)}, static_cast<int32_t>(chunks.size()));
+        known.try_emplace({type, s.count, std::move(own)}, static_cast<int32_t>(chunks.size()));
     if (added) {
       chunks.push_back({first_page, s.count});
-      const auto& listed = found->first.second;
-      for (const std::byte* page : listed)
+      types.push_back(type);
+      for (const std::byte* page : std::get<2>(found->first))
         pages.push_back(page_number(*s.layout, args.layer, page, gpu.pages()));
     }
     of_segment[i].chunk = found->second;
@@ -86,17 +90,22 @@ void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
     uses.insert(uses.end(), row.begin(), row.end());
     first_use.push_back(static_cast<int32_t>(uses.size()));
   }
-  const AttendPlan& plan =
+  const DecodePlanner::Plan plan =
       planner_.plan({args.heads, args.kv_heads, blocks_of(gpu), args.way == AttendWay::kDeferred},
-                    chunks, uses, first_use);
+                    chunks, types, uses, first_use);
 
   packed_.bytes.clear();
-  at_.items = packed_.append(plan.items);
-  at_.first_item = packed_.append(plan.first_item);
-  at_.vectors = packed_.append(plan.vectors);
-  at_.first_partial = packed_.append(plan.first_partial);
-  at_.pages = packed_.append(pages);
-  at_.turns = packed_.append(turns);
+  for (size_t t = 0; t < work_.size(); ++t) {
+    const AttendPlan* own = plan.of_type[t];
+    work_[t].any = own != nullptr;
+    if (own != nullptr)
+      work_[t] = {true, packed_.append(own->items), packed_.append(own->first_item),
+                  packed_.append(own->vectors)};
+  }
+  first_partial_at_ = packed_.append(
+      std::vector<int32_t>(plan.first_partial.begin(), plan.first_partial.end()));
+  pages_at_ = packed_.append(pages);
+  turns_at_ = packed_.append(turns);
   partials_ = roomy(static_cast<size_t>(plan.first_partial.back()));
 }
 
@@ -109,24 +118,31 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   DecodeArgs decode;
   std::memset(&decode, 0, sizeof decode);  // padding too: launches are compared as bytes
   decode.query = args.query;
-  decode.turns = reinterpret_cast<const float*>(base + at_.turns);
-  decode.layer = gpu.pages() + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
+  decode.turns = reinterpret_cast<const float*>(base + turns_at_);
   decode.page_bytes = kPageUnit;
-  decode.pages = reinterpret_cast<const int32_t*>(base + at_.pages);
+  decode.pages = reinterpret_cast<const int32_t*>(base + pages_at_);
   decode.kv_heads = args.kv_heads;
   decode.scale_log2 = args.scale * static_cast<float>(M_LOG2E);
-  decode.items = reinterpret_cast<const WorkItem*>(base + at_.items);
-  decode.first_item = reinterpret_cast<const int32_t*>(base + at_.first_item);
-  decode.vectors = reinterpret_cast<const QueryVector*>(base + at_.vectors);
   decode.partial_values = values;
   decode.partial_softmax = reinterpret_cast<float2*>(values + partials_ * dim);
   decode.rotate_keys = args.way == AttendWay::kRotateKeys;
-  gpu.launch(&launch_decode, decode, args.head_dim, blocks_of(gpu));
+  bool overlapping = false;
+  for (size_t t = 0; t < work_.size(); ++t) {
+    if (!work_[t].any) continue;
+    const KvLayout layout{kDecodeTypes[t].type, 1, args.kv_heads, args.head_dim};
+    decode.layer = gpu.pages() + args.layer * layout.layer_bytes();
+    decode.items = reinterpret_cast<const WorkItem*>(base + work_[t].items);
+    decode.first_item = reinterpret_cast<const int32_t*>(base + work_[t].first_item);
+    decode.vectors = reinterpret_cast<const QueryVector*>(base + work_[t].vectors);
+    gpu.launch(&launch_decode, kDecodeTypes[t].attend, decode, args.head_dim, blocks_of(gpu),
+               overlapping);
+    overlapping = true;
+  }
   MergeArgs merge;
   std::memset(&merge, 0, sizeof merge);
   merge.partial_values = decode.partial_values;
   merge.partial_softmax = decode.partial_softmax;
-  merge.first_partial = reinterpret_cast<const int32_t*>(base + at_.first_partial);
+  merge.first_partial = reinterpret_cast<const int32_t*>(base + first_partial_at_);
   merge.out = args.out;
   merge.queries = args.active * args.heads;
   gpu.launch(&launch_merge, merge, args.head_dim);

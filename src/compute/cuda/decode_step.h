@@ -1,15 +1,15 @@
 // Attention of a pure decode step by the tensor-core kernel: chunk-major, see docs/kernels.md.
 #pragma once
 
-#include "compute/attend_plan.h"
+#include "compute/cuda/decode_types.h"
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/packed.h"
 #include "compute/device.h"
 
 namespace looseleaf::cuda {
 
-// Whether every group is one row that sees all tokens of its segments, stored in bf16 as the kernel
-// wants them. Stale bits, overlays, limits, windows and biases are not for it.
+// Whether every group is one row that sees all tokens of its segments, stored in types that have
+// kernels (decode_types.h). Stale bits, overlays, limits, windows and biases are not for them.
 bool is_decode_step(const AttendArgs& args);
 
 class DecodeStep {
@@ -20,13 +20,17 @@ class DecodeStep {
  private:
   void plan(const Gpu& gpu, const AttendArgs& args);
 
-  AttendPlanner planner_;
+  DecodePlanner planner_;
   // What all layers of a pass share.
   Prepared prepared_;
   Packed packed_;
-  struct Offsets {
-    size_t items, first_item, vectors, first_partial, pages, turns;
-  } at_{};               // in `packed_`
+  // Where things are in `packed_`.
+  struct Work {
+    bool any;
+    size_t items, first_item, vectors;
+  };
+  std::array<Work, kDecodeTypes.size()> work_{};  // by type of pages
+  size_t first_partial_at_ = 0, pages_at_ = 0, turns_at_ = 0;
   size_t partials_ = 0;  // that there is room for
   Staged staged_;
 };

@@ -20,15 +20,20 @@ __global__ void __launch_bounds__(32 * kTokens)
   const PageView to = views[move.to_view];
   const int head = blockIdx.y, lane = threadIdx.x;
   const bool value = blockIdx.z == 1;
-  const std::byte* piece = head_piece(from, move.from_page, layer, head, value);
+  const Piece piece = head_piece(from, move.from_page, layer, head, value);
+  const Piece target = head_piece(to, move.to_page, layer, head, value);
+  const bool turned = !value && move.turn >= 0;
+  // Codes are not chosen anew where nothing changes.
+  if (!turned && to.type == from.type)
+    return copy_row(from, piece, move.from_slot, to, target, move.to_slot, lane);
   for (int d = lane; d < from.head_dim; d += 32)
     row[d] = load_element(from, piece, move.from_slot, d);
   __syncwarp();
-  if (!value && move.turn >= 0)
+  if (turned)
     for (int j = lane; j < rotary_dims / 2; j += 32)
       turn_pair(row, turns + int64_t{move.turn} * rotary_dims, j, rotary_dims, pairs, false);
   __syncwarp();
-  store_row(to, head_piece(to, move.to_page, layer, head, value), move.to_slot, row, lane);
+  store_row(to, target, move.to_slot, row, lane);
 }
 
 }  // namespace

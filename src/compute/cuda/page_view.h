@@ -4,25 +4,38 @@
 #include <cstdint>
 
 #include "compute/cuda/page_layout.h"
+#include "compute/cuda/page_layout_fp8.h"
 #include "compute/kv_layout.h"
 
 namespace looseleaf::cuda {
 
+// How a head's K or V lies in its piece of a page.
+enum class PieceForm : uint8_t {
+  kRows,  // rows of head_dim codes one after the other, scales behind them
+  kBF16,  // operands of the tensor cores: page_layout.h
+  kFP8,   // page_layout_fp8.h
+};
+
 struct PageView {
   int64_t layer_stride;   // from a layer to the next; 0: one place for all
   int32_t head_bytes;     // one head's K or V
-  int32_t scales_offset;  // of q8_0, in a head's piece
+  int32_t scales_offset;  // in a head's piece of rows
   int32_t kv_heads;
   int32_t head_dim;
   int32_t first_layer;  // layers below have no place
+  int16_t element_bytes;
   KvType type;
-  bool swizzled;  // page_layout.h; else rows of head_dim values one after the other
+  PieceForm form;
 };
 
-// bf16 heads that the tensor-core kernels know are stored as they want them.
-inline bool is_swizzled(const KvLayout& layout) {
-  return layout.type == KvType::kBF16 && (layout.head_dim == 64 || layout.head_dim == 128);
+// Heads that the tensor-core kernels know are stored as they want them.
+inline PieceForm piece_form(const KvLayout& layout) {
+  if (layout.head_dim != 64 && layout.head_dim != 128) return PieceForm::kRows;
+  if (layout.type == KvType::kBF16) return PieceForm::kBF16;
+  if (layout.type == KvType::kFP8) return PieceForm::kFP8;
+  return PieceForm::kRows;
 }
+inline bool is_swizzled(const KvLayout& layout) { return piece_form(layout) == PieceForm::kBF16; }
 
 inline PageView page_view(const KvLayout& layout) {
   return {layout.layers == 1 ? 0 : layout.layer_bytes(),
@@ -31,8 +44,9 @@ inline PageView page_view(const KvLayout& layout) {
           layout.kv_heads,
           layout.head_dim,
           layout.first_layer,
+          static_cast<int16_t>(layout.element_bytes()),
           layout.type,
-          is_swizzled(layout)};
+          piece_form(layout)};
 }
 
 // Bytes that every page's address is a multiple of, from the pool's start: kernels name pages by

@@ -11,10 +11,8 @@ __global__ void deviation_kernel(StoredTokens fresh, StoredTokens stored, int32_
   const int again = first + token;
   double sum = 0;
   for (int head = 0; head < stored.view.kv_heads; ++head) {
-    const std::byte* a =
-        head_piece(fresh.view, fresh.pages[again / kPageTokens], layer, head, true);
-    const std::byte* b =
-        head_piece(stored.view, stored.pages[token / kPageTokens], layer, head, true);
+    const Piece a = head_piece(fresh.view, fresh.pages[again / kPageTokens], layer, head, true);
+    const Piece b = head_piece(stored.view, stored.pages[token / kPageTokens], layer, head, true);
     for (int d = lane; d < stored.view.head_dim; d += 32) {
       const double difference = double{load_element(fresh.view, a, again % kPageTokens, d)} -
                                 load_element(stored.view, b, token % kPageTokens, d);
