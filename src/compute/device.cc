@@ -13,23 +13,4 @@ void rotary_angles(std::span<const double> frequencies, double position, double 
   }
 }
 
-void Device::place(const PlaceArgs& args) {
-  const auto keys = static_cast<int>(args.slots.size());
-  const auto turn = [&](float* x, int rows, int heads) {
-    if (rows > 0)
-      rotate(x, args.angles, rows, heads, args.head_dim, args.rotary_dims, args.pairs);
-  };
-  turn(args.query, args.query_rows, args.heads);
-  turn(args.key, keys, args.kv_heads);
-  if (keys > 0) store(args.layer, args.key, args.value, args.slots);
-}
-
-void Device::feed_forward(const FeedForwardArgs& args) {
-  const WeightProduct gated[] = {{args.gate, args.gate_bias, args.gate_out},
-                                 {args.up, args.up_bias, args.up_out}};
-  matmuls(gated, args.x, args.rows);
-  silu_multiply(args.gate_out, args.up_out, args.rows * args.gate->rows);
-  matmul(*args.down, args.down_bias, args.gate_out, args.rows, true, args.y);
-}
-
 }  // namespace looseleaf

@@ -197,9 +197,9 @@ class Device {
   virtual void silu_multiply(float* gate, const float* up, int64_t count) = 0;
 
   // Turns queries and keys by their rows' angles, and stores keys and values.
-  virtual void place(const PlaceArgs& args);
+  virtual void place(const PlaceArgs& args) = 0;
 
-  virtual void feed_forward(const FeedForwardArgs& args);
+  virtual void feed_forward(const FeedForwardArgs& args) = 0;
 
   // out[r] = the place of the largest of row r, the first of equal ones; a row with a NaN gives any.
   // x: [rows, cols]; out: [rows] in the host's memory, there after `wait`

@@ -105,8 +105,10 @@ TEST(Repair, EveryKvType) {
         SCOPED_TRACE(fmt::format("{}: chunks {}, private {}", method, chunk, own));
         const auto core = repair_core(
             "repair_hf", {.kv_type = chunk, .private_kv_type = own, .deterministic = true});
+        // Where weights are held in bf16, that alone is as large.
+        const double products = core->device->facts().f32 ? 0 : tolerance.at("bf16");
         EXPECT_LT(difference(expected, repaired(*core, prompt, method, given).logits),
-                  std::max(chunk_tolerance, own_tolerance));
+                  std::max({chunk_tolerance, own_tolerance, products}));
       }
   }
 }

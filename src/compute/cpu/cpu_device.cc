@@ -68,6 +68,23 @@ class CpuDevice final : public Device {
   void silu_multiply(float* gate, const float* up, int64_t count) override {
     cpu_silu_multiply(pool_, gate, up, count);
   }
+  void place(const PlaceArgs& args) override {
+    const auto keys = static_cast<int>(args.slots.size());
+    const auto turn = [&](float* x, int rows, int heads) {
+      if (rows > 0)
+        rotate(x, args.angles, rows, heads, args.head_dim, args.rotary_dims, args.pairs);
+    };
+    turn(args.query, args.query_rows, args.heads);
+    turn(args.key, keys, args.kv_heads);
+    if (keys > 0) store(args.layer, args.key, args.value, args.slots);
+  }
+  void feed_forward(const FeedForwardArgs& args) override {
+    const WeightProduct gated[] = {{args.gate, args.gate_bias, args.gate_out},
+                                   {args.up, args.up_bias, args.up_out}};
+    matmuls(gated, args.x, args.rows);
+    silu_multiply(args.gate_out, args.up_out, args.rows * args.gate->rows);
+    matmul(*args.down, args.down_bias, args.gate_out, args.rows, true, args.y);
+  }
   void largest(const float* x, int rows, int cols, int32_t* out) override {
     for (int r = 0; r < rows; ++r, x += cols)
       out[r] = static_cast<int32_t>(std::max_element(x, x + cols) - x);
