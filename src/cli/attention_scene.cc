@@ -5,6 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/machine.h"
+
 namespace looseleaf {
 namespace {
 
@@ -156,6 +158,11 @@ Status AttentionScene::allocate() {
   const auto width = static_cast<size_t>(layout_.kv_heads * layout_.head_dim);
   const size_t values = positions_.size() * static_cast<size_t>(options_.heads.heads) *
                         static_cast<size_t>(options_.heads.head_dim);
+  const auto scratch = static_cast<int64_t>(3 * values * sizeof(float));  // drawn, and both there
+  if (scratch > usable_memory() / 2)
+    return error(ErrorCode::kUnavailable,
+                 "queries and results of {} rows take {} bytes, more than half of the memory",
+                 positions_.size(), scratch);
   LL_ASSIGN(keys_, random_memory(device_, kDrawn * width, random_));
   LL_ASSIGN(values_, random_memory(device_, kDrawn * width, random_));
   LL_ASSIGN(query_, random_memory(device_, values, random_));

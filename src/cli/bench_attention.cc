@@ -19,14 +19,16 @@ namespace {
 
 namespace json = boost::json;
 
-// Keys and values of one pass, several times what caches hold, in layers between these numbers: an
-// engine's passes have dozens, which hide what a launch and a wait cost.
-struct PassSize {
-  double bytes;
+// How a device is measured. A pass has keys and values of so many bytes, several times what caches
+// hold, in layers between these numbers: an engine's passes have dozens, which hide what a launch
+// and a wait cost.
+struct Measuring {
+  double pass_bytes;
   int least_layers, most_layers;
+  int warm_up;  // passes of each way that are not counted
+  int repetitions;
 };
-constexpr PassSize kGpuPass = {2e9, 8, 32}, kCpuPass = {3e8, 2, 8};
-constexpr int kWarmUp = 3;  // passes of each way
+constexpr Measuring kOnGpu = {2e9, 8, 32, 5, 50}, kOnCpu = {3e8, 2, 4, 1, 5};
 
 std::string way_names() {
   std::string names;
@@ -57,12 +59,12 @@ struct Measured {
 class Run {
  public:
   Run(Device& device, const AttentionBench& bench, KvType kv_type, int64_t page_limit,
-      int repetitions, bool as_json)
+      const Measuring& measuring, bool as_json)
       : device_(device),
         bench_(bench),
         kv_type_(kv_type),
         page_limit_(page_limit),
-        repetitions_(repetitions),
+        measuring_(measuring),
         json_(as_json) {}
 
   Status check() {
@@ -104,10 +106,9 @@ class Run {
   Status measure(const AttentionRow& row) {
     SceneOptions options{
         .heads = bench_.heads, .kv_type = kv_type_, .seed = bench_.seed, .page_limit = page_limit_};
-    const PassSize size = device_.name() == "cpu" ? kCpuPass : kGpuPass;
-    options.layers =
-        std::clamp(static_cast<int>(size.bytes / AttentionScene::layer_bytes(row, options)),
-                   size.least_layers, size.most_layers);
+    options.layers = std::clamp(
+        static_cast<int>(measuring_.pass_bytes / AttentionScene::layer_bytes(row, options)),
+        measuring_.least_layers, measuring_.most_layers);
     auto scene = AttentionScene::create(device_, row, options);
     if (!scene) {
       print_warning(
@@ -162,7 +163,7 @@ class Run {
   Status time_ways(AttentionScene& scene, std::vector<Measured>& ways) {
     const uint64_t first = next_pass_;
     next_pass_ += ways.size();
-    for (int r = -kWarmUp; r < repetitions_; ++r)
+    for (int r = -measuring_.warm_up; r < measuring_.repetitions; ++r)
       for (size_t w = 0; w < ways.size(); ++w) {
         LL_ASSIGN(const double us, pass_us(scene, *ways[w].way, first + w, true));
         if (r >= 0) ways[w].us.push_back(us / scene.layers());
@@ -173,7 +174,7 @@ class Run {
   // How much longer a pass takes that was not planned before: what the device waits in a step.
   Expected<double> planning(AttentionScene& scene, const Measured& repeated) {
     std::vector<double> us;
-    for (int r = 0; r < repetitions_; ++r) {
+    for (int r = 0; r < measuring_.repetitions; ++r) {
       LL_ASSIGN(const double once, pass_us(scene, *repeated.way, next_pass_++, false));
       us.push_back(once);
     }
@@ -229,7 +230,7 @@ class Run {
   const AttentionBench& bench_;
   KvType kv_type_;
   int64_t page_limit_;
-  int repetitions_;
+  Measuring measuring_;
   bool json_;
   Ceilings ceilings_;
   uint64_t next_pass_ = 1;
@@ -292,7 +293,9 @@ Status bench_attention(const AttentionBench& bench, const EngineOptions& options
     LL_ASSIGN(ceilings, device.measure_ceilings());
   }
   LL_ASSIGN(const int64_t page_limit, device.reserve_pages(options.cache_bytes));
-  Run run(device, bench, kv_type, page_limit, repetitions.value_or(cpu ? 5 : 50), json);
+  Measuring measuring = cpu ? kOnCpu : kOnGpu;
+  measuring.repetitions = repetitions.value_or(measuring.repetitions);
+  Run run(device, bench, kv_type, page_limit, measuring, json);
   if (bench.check) return run.check();
   return run.measure(ceilings, rows.empty() ? default_attention_rows(cpu) : rows);
 }
