@@ -15,7 +15,7 @@ const AttentionRow kRows[] = {
 };
 constexpr AttentionHeads kHeads[] = {{8, 2, 128}, {9, 3, 64}, {2, 2, 128}, {4, 1, 96}};
 
-// How much rounding a key or value to the type changes it at most.
+// How much storing a key or value in the type changes it at most, of the largest in its row.
 double rounding(KvType type) {
   switch (type) {
     case KvType::kF32:
@@ -26,16 +26,17 @@ double rounding(KvType type) {
       return std::exp2(-9);
     case KvType::kQ8_0:
       return std::exp2(-6);
+    default:
+      return std::exp2(-4);  // codes of 8 bits with three for the mantissa
   }
-  return 1;
 }
 
-// Products in float32 add up some 1e-6. Tensor cores take queries and weights in bf16 and give
-// results in it, and keys that are turned are stored again: each a rounding, which enters a result
-// through scores and as it is.
+// Products in float32 add up some 1e-6. Tensor cores, which a GPU may take for bf16 and for codes,
+// round queries and weights to bf16 and give results in it, and keys that are turned are stored
+// again: each a rounding, which enters a result through scores and as it is.
 double bound_of(const Device& device, KvType type, const BenchWay& way) {
   const bool stored_again = way.pages != BenchWay::Pages::kShared;
-  const bool bf16_products = device.name() != "cpu" && type == KvType::kBF16;
+  const bool bf16_products = device.name() != "cpu" && type != KvType::kF32 && type != KvType::kF16;
   return 2e-5 + (stored_again ? 4 * rounding(type) : 0) +
          (bf16_products ? 4 * rounding(KvType::kBF16) : 0);
 }

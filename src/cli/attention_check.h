@@ -13,6 +13,8 @@ struct AttentionChecked {
   std::string_view way;
   double error = 0;  // |got - expected| / |expected| over everything; infinite: some is no number
   double bound = 0;
+
+  bool within() const { return error <= bound; }
 };
 
 // Every way on odd sizes: few and many requests, more users of a chunk than a tile holds, chunks of

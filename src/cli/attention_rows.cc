@@ -41,6 +41,8 @@ Expected<DecodeRow> parse_decode(const std::vector<std::string>& parts) {
   if (parts.size() == 4) {
     LL_ASSIGN(row.tokens, number(parts[3], 1, kMostTokens));
   }
+  if (int64_t{row.each} * row.tokens > kMostTokens)
+    return error(ErrorCode::kUsage, "a request has more than {} tokens", kMostTokens);
   return row;
 }
 

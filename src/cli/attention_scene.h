@@ -105,6 +105,8 @@ class AttentionScene {
   void draw(const DecodeRow& row);
   void draw(const PrefillRow& row);
   void bind(int chunk, int position);
+  size_t row_values() const;  // numbers in the queries, and in the results
+  void poison(std::byte* memory, size_t bytes);
   Status allocate();
   Expected<Stored> take_pages(int count);
   void fill(const Stored& to);

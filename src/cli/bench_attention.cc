@@ -6,10 +6,8 @@
 #include <boost/json/array.hpp>
 
 #include "base/json_text.h"
-#include "base/stopwatch.h"
 #include "cli/attention_check.h"
-#include "cli/attention_scene.h"
-#include "cli/bench_result.h"
+#include "cli/attention_measure.h"
 #include "cli/flag.h"
 #include "cli/output.h"
 #include "compute/open_device.h"
@@ -19,15 +17,6 @@ namespace {
 
 namespace json = boost::json;
 
-// Keys and values of one pass, several times what caches hold, in layers between these numbers: an
-// engine's passes have dozens, which hide what a launch and a wait cost.
-struct PassSize {
-  double bytes;
-  int least_layers, most_layers;
-};
-constexpr PassSize kGpuPass = {2e9, 8, 32}, kCpuPass = {3e8, 2, 8};
-constexpr int kWarmUp = 3;  // passes of each way
-
 std::string way_names() {
   std::string names;
   for (const BenchWay& way : kBenchWays)
@@ -35,6 +24,7 @@ std::string way_names() {
   return names;
 }
 
+// "reuse,floor".
 Status parse_ways(const std::string& text, std::vector<std::string>& ways) {
   size_t first = 0;
   while (first <= text.size()) {
@@ -48,138 +38,65 @@ Status parse_ways(const std::string& text, std::vector<std::string>& ways) {
   return {};
 }
 
-// Microseconds of a pass, by the host's clock.
-struct Measured {
-  const BenchWay* way;
-  std::vector<double> us;
-};
-
-class Run {
+// Lines of a table as they come, or a JSON list at the end.
+class Report {
  public:
-  Run(Device& device, const AttentionBench& bench, KvType kv_type, int64_t page_limit,
-      int repetitions, bool as_json)
-      : device_(device),
-        bench_(bench),
-        kv_type_(kv_type),
-        page_limit_(page_limit),
-        repetitions_(repetitions),
-        json_(as_json) {}
+  Report(const Device& device, KvType kv_type, bool as_json)
+      : device_(device), kv_type_(kv_type), json_(as_json) {}
 
-  Status check() {
-    bool good = true;
-    LL_RETURN_IF_ERROR(check_attention(
-        device_, kv_type_, bench_.seed, page_limit_, [&](const AttentionChecked& c) -> Status {
-          const bool within = c.error <= c.bound;
-          good = good && within;
-          if (json_)
-            list_.push_back({{"kernel", c.way},
-                             {"shape", shape(c.row, c.heads)},
-                             {"error", c.error},
-                             {"bound", c.bound}});
-          return text(fmt::format("{:<16} {:>2} heads on {} of {:>3}  {:<14} {:.1e} {}",
-                                  attention_row_name(c.row), c.heads.heads, c.heads.kv_heads,
-                                  c.heads.head_dim, c.way, c.error, within ? "ok" : "WRONG"));
-        }));
-    LL_RETURN_IF_ERROR(finish());
-    if (good) return {};
-    return error(ErrorCode::kInternal, "attention on {} differs from its definition",
-                 device_.name());
-  }
-
-  Status measure(const Ceilings& ceilings, const std::vector<AttentionRow>& rows) {
+  Status head(const AttentionHeads& heads, const Ceilings& ceilings) {
     ceilings_ = ceilings;
-    const std::string_view hardware = device_.facts().hardware;
-    LL_RETURN_IF_ERROR(text(fmt::format(
+    const std::string& hardware = device_.facts().hardware;
+    return text(fmt::format(
         "{}, {} heads on {} of {}, {}; reads {:.0f} GB/s, multiplies {:.0f} GFLOP/s\n"
         "microseconds a layer; share: of the row's floor, by bytes or operations\n\n"
         "{:<22} {:<14} {:>10} {:>10} {:>10} {:>10} {:>6}",
-        hardware.empty() ? device_.name() : hardware, bench_.heads.heads, bench_.heads.kv_heads,
-        bench_.heads.head_dim, kv_type_name(kv_type_), ceilings.read_gbps, ceilings.matrix_gflops,
-        "row", "way", "median", "least", "most", "floor", "share")));
-    for (const AttentionRow& row : rows) LL_RETURN_IF_ERROR(measure(row));
-    return finish();
+        hardware.empty() ? device_.name() : hardware, heads.heads, heads.kv_heads, heads.head_dim,
+        kv_type_name(kv_type_), ceilings.read_gbps, ceilings.matrix_gflops, "row", "way", "median",
+        "least", "most", "floor", "share"));
   }
 
- private:
-  Status measure(const AttentionRow& row) {
-    SceneOptions options{
-        .heads = bench_.heads, .kv_type = kv_type_, .seed = bench_.seed, .page_limit = page_limit_};
-    const PassSize size = device_.name() == "cpu" ? kCpuPass : kGpuPass;
-    options.layers =
-        std::clamp(static_cast<int>(size.bytes / AttentionScene::layer_bytes(row, options)),
-                   size.least_layers, size.most_layers);
-    auto scene = AttentionScene::create(device_, row, options);
-    if (!scene) {
-      print_warning(
-          fmt::format("{} is left out: {}", attention_row_name(row), scene.error().message));
+  Status add(const AttentionRow& row, const AttentionHeads& heads, const AttentionMeasured& m) {
+    const double share = m.floor_us / m.us.median;
+    if (json_) {
+      json::object facts = shape(row, heads);
+      facts["layers"] = m.layers;
+      facts["unique_chunks"] = m.used_chunks;
+      json::object entry{{"kernel", m.way->name},
+                         {"shape", std::move(facts)},
+                         {"us", spread_json(m.us)},
+                         {"floor_us", m.floor_us},
+                         {"share", share},
+                         {"bytes", m.bytes},
+                         {"flops", m.flops},
+                         {"device", device_.name()},
+                         {"read_gbps", ceilings_.read_gbps},
+                         {"matrix_gflops", ceilings_.matrix_gflops}};
+      if (m.plan_us) entry["plan_us"] = *m.plan_us;
+      list_.push_back(std::move(entry));
       return {};
     }
-    LL_ASSIGN(std::vector<Measured> ways, prepared(row, **scene));
-    LL_RETURN_IF_ERROR(time_ways(**scene, ways));
-    for (const Measured& way : ways) {
-      double plan_us = 0;
-      // The CPU plans in each call, which its times include.
-      const bool plans = way.way->name == "reuse" && device_.name() != "cpu";
-      if (plans) {
-        LL_ASSIGN(plan_us, planning(**scene, way));
-      }
-      LL_RETURN_IF_ERROR(add(row, **scene, way, plans ? &plan_us : nullptr));
-    }
-    return {};
+    std::string line = fmt::format(
+        "{:<22} {:<14} {:>10.1f} {:>10.1f} {:>10.1f} {:>10.1f} {:>4.0f} %", attention_row_name(row),
+        m.way->name, m.us.median, m.us.least, m.us.most, m.floor_us, 100 * share);
+    if (m.plan_us) line += fmt::format("  planning {:.0f} us a step", *m.plan_us);
+    return text(line);
   }
 
-  // The ways that are measured on the row and find memory.
-  Expected<std::vector<Measured>> prepared(const AttentionRow& row, AttentionScene& scene) {
-    std::vector<Measured> ways;
-    for (const BenchWay& way : kBenchWays) {
-      if (!(std::holds_alternative<DecodeRow>(row) ? way.decode : way.prefill)) continue;
-      if (!bench_.ways.empty() && std::ranges::find(bench_.ways, way.name) == bench_.ways.end())
-        continue;
-      const Status ready = scene.prepare(way);
-      if (!ready && ready.error().code != ErrorCode::kUnavailable)
-        return tl::unexpected(ready.error());
-      if (ready) {
-        ways.push_back({&way, {}});
-      } else {
-        print_warning(fmt::format("{} of {} is left out: {}", way.name, attention_row_name(row),
-                                  ready.error().message));
-      }
-    }
-    return ways;
+  Status add(const AttentionChecked& c) {
+    if (json_)
+      list_.push_back({{"kernel", c.way},
+                       {"shape", shape(c.row, c.heads)},
+                       {"error", c.error},
+                       {"bound", c.bound}});
+    return text(fmt::format("{:<16} {:>2} heads on {} of {:>3}  {:<14} {:.1e} {}",
+                            attention_row_name(c.row), c.heads.heads, c.heads.kv_heads,
+                            c.heads.head_dim, c.way, c.error, c.within() ? "ok" : "WRONG"));
   }
 
-  // The one place that says what a pass is.
-  Expected<double> pass_us(AttentionScene& scene, const BenchWay& way, uint64_t number,
-                           bool repeats) {
-    const Stopwatch watch;
-    device_.begin_pass(repeats);
-    scene.launch(way, number);
-    LL_RETURN_IF_ERROR(device_.wait());
-    return watch.ms() * 1000;
-  }
+  Status finish() { return json_ ? write_output(write_json(list_) + '\n') : Status{}; }
 
-  // Ways alternate, so that all see the same machine.
-  Status time_ways(AttentionScene& scene, std::vector<Measured>& ways) {
-    const uint64_t first = next_pass_;
-    next_pass_ += ways.size();
-    for (int r = -kWarmUp; r < repetitions_; ++r)
-      for (size_t w = 0; w < ways.size(); ++w) {
-        LL_ASSIGN(const double us, pass_us(scene, *ways[w].way, first + w, true));
-        if (r >= 0) ways[w].us.push_back(us / scene.layers());
-      }
-    return {};
-  }
-
-  // How much longer a pass takes that was not planned before: what the device waits in a step.
-  Expected<double> planning(AttentionScene& scene, const Measured& repeated) {
-    std::vector<double> us;
-    for (int r = 0; r < repetitions_; ++r) {
-      LL_ASSIGN(const double once, pass_us(scene, *repeated.way, next_pass_++, false));
-      us.push_back(once);
-    }
-    return spread(us).median - spread(repeated.us).median * scene.layers();
-  }
-
+ private:
   json::object shape(const AttentionRow& row, const AttentionHeads& heads) const {
     json::object facts = attention_row_json(row);
     facts["row"] = attention_row_name(row);
@@ -189,52 +106,34 @@ class Run {
     facts["kv_type"] = kv_type_name(kv_type_);
     return facts;
   }
-
-  Status add(const AttentionRow& row, const AttentionScene& scene, const Measured& measured,
-             const double* plan_us) {
-    const Spread us = spread(measured.us);
-    // The same for all ways of a row, so that their shares compare.
-    const double floor_us = std::max(scene.floor_bytes() / ceilings_.read_gbps,
-                                     scene.flops() / ceilings_.matrix_gflops) /
-                            1e3;
-    if (json_) {
-      json::object facts = shape(row, bench_.heads);
-      facts["layers"] = scene.layers();
-      facts["unique_chunks"] = scene.used_chunks();
-      json::object entry{{"kernel", measured.way->name},
-                         {"shape", std::move(facts)},
-                         {"us", spread_json(us)},
-                         {"floor_us", floor_us},
-                         {"share", floor_us / us.median},
-                         {"bytes", scene.floor_bytes()},
-                         {"flops", scene.flops()},
-                         {"device", device_.name()},
-                         {"read_gbps", ceilings_.read_gbps},
-                         {"matrix_gflops", ceilings_.matrix_gflops}};
-      if (plan_us != nullptr) entry["plan_us"] = *plan_us;
-      list_.push_back(std::move(entry));
-      return {};
-    }
-    std::string line = fmt::format(
-        "{:<22} {:<14} {:>10.1f} {:>10.1f} {:>10.1f} {:>10.1f} {:>4.0f} %", attention_row_name(row),
-        measured.way->name, us.median, us.least, us.most, floor_us, 100 * floor_us / us.median);
-    if (plan_us != nullptr) line += fmt::format("  planning {:.0f} us a step", *plan_us);
-    return text(line);
-  }
-
   Status text(const std::string& line) { return json_ ? Status{} : write_output(line + '\n'); }
-  Status finish() { return json_ ? write_output(write_json(list_) + '\n') : Status{}; }
 
-  Device& device_;
-  const AttentionBench& bench_;
+  const Device& device_;
   KvType kv_type_;
-  int64_t page_limit_;
-  int repetitions_;
   bool json_;
   Ceilings ceilings_;
-  uint64_t next_pass_ = 1;
   json::array list_;
 };
+
+// Of keys and values. Errors: kUsage.
+Expected<KvType> chosen_type(const EngineOptions& options, const Device& device) {
+  if (options.kv_type == "auto") return device.facts().kv_type;
+  if (const auto named = parse_kv_type(options.kv_type)) return *named;
+  return error(ErrorCode::kUsage, "--kv-type: {} is no type of keys and values",
+               in_quotes(options.kv_type));
+}
+
+Status check(Device& device, KvType kv_type, uint32_t seed, int64_t page_limit, Report& report) {
+  bool good = true;
+  LL_RETURN_IF_ERROR(
+      check_attention(device, kv_type, seed, page_limit, [&](const AttentionChecked& checked) {
+        good = good && checked.within();
+        return report.add(checked);
+      }));
+  LL_RETURN_IF_ERROR(report.finish());
+  if (good) return {};
+  return error(ErrorCode::kInternal, "attention on {} differs from its definition", device.name());
+}
 
 }  // namespace
 
@@ -278,23 +177,28 @@ Status bench_attention(const AttentionBench& bench, const EngineOptions& options
             open_device(options.device, {options.threads, options.exact, options.deterministic}));
   if (!opened.warning.empty()) print_warning(opened.warning);
   Device& device = *opened.device;
-  KvType kv_type = device.facts().kv_type;
-  if (options.kv_type != "auto") {
-    const auto named = parse_kv_type(options.kv_type);
-    if (!named)
-      return error(ErrorCode::kUsage, "--kv-type: {} is no type of keys and values",
-                   in_quotes(options.kv_type));
-    kv_type = *named;
+  LL_ASSIGN(const KvType kv_type, chosen_type(options, device));
+  Report report(device, kv_type, json);
+  if (bench.check) {
+    LL_ASSIGN(const int64_t page_limit, device.reserve_pages(options.cache_bytes));
+    return check(device, kv_type, bench.seed, page_limit, report);
   }
   const bool cpu = device.name() == "cpu";
-  Ceilings ceilings;
-  if (!bench.check) {
-    LL_ASSIGN(ceilings, device.measure_ceilings());
-  }
+  LL_ASSIGN(const Ceilings ceilings, device.measure_ceilings());
   LL_ASSIGN(const int64_t page_limit, device.reserve_pages(options.cache_bytes));
-  Run run(device, bench, kv_type, page_limit, repetitions.value_or(cpu ? 5 : 50), json);
-  if (bench.check) return run.check();
-  return run.measure(ceilings, rows.empty() ? default_attention_rows(cpu) : rows);
+  LL_RETURN_IF_ERROR(report.head(bench.heads, ceilings));
+  Measuring measuring = cpu ? kOnCpu : kOnGpu;
+  measuring.repetitions = repetitions.value_or(measuring.repetitions);
+  AttentionMeasurer measurer(device, ceilings, measuring, bench.ways);
+  for (const AttentionRow& row : rows.empty() ? default_attention_rows(cpu) : rows) {
+    LL_ASSIGN(const auto measured, measurer.measure(row, {.heads = bench.heads,
+                                                          .kv_type = kv_type,
+                                                          .seed = bench.seed,
+                                                          .page_limit = page_limit}));
+    for (const AttentionMeasured& way : measured)
+      LL_RETURN_IF_ERROR(report.add(row, bench.heads, way));
+  }
+  return report.finish();
 }
 
 }  // namespace looseleaf

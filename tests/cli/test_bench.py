@@ -100,6 +100,7 @@ def test_attention_refusals():
     assert_refused(looseleaf("bench", "attention", MODEL), USAGE, "takes no MODEL")
     assert_refused(looseleaf("bench", "attention", "--row", "5"), USAGE, "--row", "2048/16384/512")
     assert_refused(looseleaf("bench", "attention", "--row", "9x5/4/0/7"), USAGE, "--row", "5 to")
+    assert_refused(looseleaf("bench", "attention", "--row", "1x60000/60000/0/60000"), USAGE, "--row", "tokens")
     assert_refused(looseleaf("bench", "attention", "--ways", "reuse,best"), USAGE, "best", "rotate-keys")
     assert_refused(looseleaf("bench", "attention", "--heads", "3", "--kv-heads", "2"), USAGE, "--kv-heads")
     assert_refused(looseleaf("bench", "attention", "--device", "cpu", "--kv-type", "f12"), USAGE, "f12")
