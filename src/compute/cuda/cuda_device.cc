@@ -91,7 +91,8 @@ class CudaDevice final : public Device {
     const auto cols = static_cast<int>(weight.size());
     const Rounded rounded = products_->rounded(out, rows, cols);
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows, cols, out, rounded);
+    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows, cols, out,
+                 rounded.type, rounded.to);
   }
   void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
               bool accumulate, float* y) override {
@@ -111,7 +112,8 @@ class CudaDevice final : public Device {
   }
   void silu_multiply(float* gate, const float* up, int64_t count) override {
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::silu_multiply, gate, up, count, Rounded{});
+    gpu_->launch(&cuda::silu_multiply, gate, up, count, Number::kF32,
+                 static_cast<void*>(nullptr));
   }
   void feed_forward(const FeedForwardArgs& args) override {
     const GpuProduct down{&weights_.find(*args.down), weights_.find(args.down_bias), args.y};

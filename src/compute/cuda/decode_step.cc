@@ -110,7 +110,7 @@ void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
 }
 
 void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
-  if (!prepared_.holds(gpu, args.pass)) plan(gpu, args);
+  if (!prepared_.holds(args.pass)) plan(gpu, args);
   const std::byte* base = staged_.get(gpu, packed_.bytes);
   const auto dim = static_cast<size_t>(args.head_dim);
   auto* values = gpu.scratch<float>(Gpu::kPartials, partials_ * (dim + 2));

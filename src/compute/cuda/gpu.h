@@ -134,16 +134,14 @@ class Gpu {
 class Prepared {
  public:
   // False: it is to be worked out again, and will hold for this pass.
-  bool holds(const Gpu& gpu, uint64_t pass) {
-    const bool same = pass != 0 && pass == pass_ && epoch_ == gpu.epoch();
+  bool holds(uint64_t pass) {
+    const bool same = pass != 0 && pass == pass_;
     pass_ = pass;
-    epoch_ = gpu.epoch();
     return same;
   }
 
  private:
   uint64_t pass_ = 0;
-  int64_t epoch_ = -1;
 };
 
 // Host bytes on the GPU that are often the same from one call to the next: those of one pass.

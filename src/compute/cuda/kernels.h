@@ -14,16 +14,16 @@ namespace looseleaf::cuda {
 void embed(const GpuMatrix* table, const int32_t* tokens, int count, float* out,
            cudaStream_t stream);
 
-// x, out: [rows, cols]; may be the same
+// x, out: [rows, cols]; may be the same. rounded: where a copy of `out` goes, of `type`; or null
 void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
-              Rounded rounded, cudaStream_t stream);
+              Number type, void* rounded, cudaStream_t stream);
 
 // x: [rows, heads, head_dim] in place; angles: [rows][2][rotary_dims / 2]
 void rotate(float* x, const float* angles, int rows, int heads, int head_dim, int rotary_dims,
             RopePairs pairs, cudaStream_t stream);
 
-// Where `rounded` is somewhere, the result goes there alone.
-void silu_multiply(float* gate, const float* up, int64_t count, Rounded rounded,
+// Where `rounded` is not null, the result goes there alone.
+void silu_multiply(float* gate, const float* up, int64_t count, Number type, void* rounded,
                    cudaStream_t stream);
 
 // out[r] = the place of the largest of row r of x [rows, cols], the first of equal ones.

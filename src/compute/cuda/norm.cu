@@ -43,13 +43,13 @@ __global__ void __launch_bounds__(kMostThreads)
 }  // namespace
 
 void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
-              Rounded rounded, cudaStream_t stream) {
+              Number type, void* rounded, cudaStream_t stream) {
   if (rows == 0) return;
   const int wide = cols % 4 == 0 ? 4 : 1;
   const int threads = std::min(kMostThreads, (cols / wide + 31) / 32 * 32);
   launch_overlapped(wide == 4 ? norm_kernel<4> : norm_kernel<1>, static_cast<unsigned>(rows),
                     static_cast<unsigned>(std::max(32, threads)), stream, x, weight, eps, cols, out,
-                    rounded.type, rounded.to);
+                    type, rounded);
   launched("normalizing");
 }
 

@@ -144,7 +144,7 @@ void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
 
 void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   const bool same_rows = std::exchange(active_, args.active) == args.active;
-  const bool holds = prepared_.holds(gpu, differs_by_layer(args) ? 0 : args.pass);
+  const bool holds = prepared_.holds(differs_by_layer(args) ? 0 : args.pass);
   if (!holds || !same_rows) plan(gpu, args);
   const std::byte* base = staged_.get(gpu, packed_.bytes);
   const auto dim = static_cast<size_t>(args.head_dim);

@@ -210,7 +210,8 @@ void Products::feed_forward(const GpuProduct& gate, const GpuProduct& up, const 
     multiply(gated, x, rows, false);
     const Rounded to = rounded(gate.y, rows, gate.w->rows);
     if (gpu_.failed()) return;
-    gpu_.launch(&silu_multiply, gate.y, static_cast<const float*>(up.y), rows * gate.w->rows, to);
+    gpu_.launch(&silu_multiply, gate.y, static_cast<const float*>(up.y), rows * gate.w->rows,
+                to.type, to.to);
   }
   multiply({&down, 1}, gate.y, rows, true);
 }

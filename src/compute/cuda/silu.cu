@@ -26,12 +26,12 @@ __global__ void silu_kernel(float* gate, const float* up, int64_t count, Number 
 
 }  // namespace
 
-void silu_multiply(float* gate, const float* up, int64_t count, Rounded rounded,
+void silu_multiply(float* gate, const float* up, int64_t count, Number type, void* rounded,
                    cudaStream_t stream) {
   if (count == 0) return;
   const int wide = count % 4 == 0 ? 4 : 1;
   launch_overlapped(wide == 4 ? silu_kernel<4> : silu_kernel<1>, blocks_for(count / wide), kThreads,
-                    stream, gate, up, count, rounded.type, rounded.to);
+                    stream, gate, up, count, type, rounded);
   launched("activating");
 }
 
