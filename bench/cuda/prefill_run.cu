@@ -33,6 +33,7 @@ PrefillRun::PrefillRun(const Heads& heads, const PrefillWork& work, const Prefil
               .turns = turns_.data(),
               .layer = pages.memory().data(),
               .page_bytes = cuda::page_layer_bytes(heads.kv_heads, heads.head_dim),
+              .widened = nullptr,
               .pages = pages.numbers(),
               .key_positions = key_positions_.data(),
               .stale = stale_.data(),

@@ -22,7 +22,8 @@ struct PrefillArgs {
   const float* turns;            // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
   const std::byte* layer;        // this layer of page 0, as in page_layout.h
   int64_t page_bytes;            // from a page to the next
-  const int32_t* pages;          // numbers of the pages that spans name
+  const std::byte* widened;      // page 0 of copies of this layer alone, laid out in the same way
+  const int32_t* pages;          // numbers of the pages that spans name; ~number: of a copy
   const int32_t* key_positions;  // of spans that name them
   const uint32_t* stale;         // of spans that name them
   int heads, kv_heads;

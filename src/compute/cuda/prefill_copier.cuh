@@ -105,8 +105,9 @@ __device__ void copy_pages(const PrefillArgs& args, const PrefillBlock& block, i
       Step step = describe_step(args, item, cursor);
       if (turn != cursor.span.turn) step.flags |= kStepTurned;
       const int pages = cursor.pages();
-      const std::byte* page =
-          args.layer + number * args.page_bytes + key_piece(item.kv_head, kHeadDim);
+      const std::byte* page = (number < 0 ? args.widened + ~number * args.page_bytes
+                                          : args.layer + number * args.page_bytes) +
+                              key_piece(item.kv_head, kHeadDim);
       turn = cursor.span.turn;
       more = cursor.next(args, item);
       if (more) next_number = cursor.fetch(args, lane);

@@ -2,18 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
 
 #include "compute/cuda/attend_decode.h"
 #include "compute/cuda/attend_prefill.h"
 #include "compute/cuda/kernels.h"
+#include "compute/cuda/kv_kernels.h"
 #include "compute/cuda/packed.h"
 
 namespace looseleaf::cuda {
 namespace {
 
+// Bytes of copies that a layer may have, which must fit beside the cache: 256K tokens of 8 heads of
+// 128.
+constexpr int64_t kMostWidened = int64_t{1} << 30;
+
 bool fits(const AttendArgs& args, const Segment& s) {
-  if (!is_swizzled(*s.layout) || s.layout->head_dim != args.head_dim) return false;
-  if (s.layout->layer_offset(args.layer) != args.layer * s.layout->layer_bytes()) return false;
+  if (s.layout->head_dim != args.head_dim) return false;
+  if (!is_widened(*s.layout) &&
+      (!is_swizzled(*s.layout) ||
+       s.layout->layer_offset(args.layer) != args.layer * s.layout->layer_bytes()))
+    return false;
   const auto count = static_cast<size_t>(s.tokens(args.layer));
   return s.positions.empty() ||
          std::is_sorted(s.positions.begin(), s.positions.begin() + static_cast<int64_t>(count));
@@ -21,7 +32,10 @@ bool fits(const AttendArgs& args, const Segment& s) {
 
 // What the spans of a pass point to, in the layer at hand.
 struct Sources {
-  std::vector<std::byte*> pages;
+  std::vector<int32_t> pages;      // of spans: places in `stored`, or ~place in `widened`
+  std::vector<std::byte*> stored;  // pages that are multiplied as they lie
+  std::vector<GpuPage> widened;    // pages that are copied to bf16, each once
+  std::vector<PageView> views;     // of widened ones
   std::vector<float> turns;
   std::vector<int32_t> key_positions;
   std::vector<uint32_t> stale;
@@ -31,7 +45,7 @@ struct Sources {
     span.first_page = static_cast<int32_t>(pages.size());
     span.tokens = s.tokens(args.layer);
     span.position = s.position;
-    pages.insert(pages.end(), s.pages.begin(), s.pages.begin() + pages_for(span.tokens));
+    add_pages(*s.layout, s.pages.first(static_cast<size_t>(pages_for(span.tokens))));
     if (!s.turn.empty()) {
       span.turn = static_cast<int32_t>(turns.size()) / args.head_dim;
       turns.insert(turns.end(), s.turn.begin(), s.turn.end());
@@ -53,6 +67,37 @@ struct Sources {
     }
     return span;
   }
+
+  // Numbers of pages as the kernel takes them. first: those of `stored`
+  std::vector<int32_t> numbers(const PageNumbers& first, int64_t layer_bytes) const {
+    const auto apart = static_cast<int32_t>(layer_bytes / kPageUnit);
+    std::vector<int32_t> result;
+    for (const int32_t page : pages)
+      result.push_back(page < 0 ? ~(~page * apart) : first.numbers[static_cast<size_t>(page)]);
+    return result;
+  }
+
+ private:
+  void add_pages(const KvLayout& layout, std::span<std::byte* const> own) {
+    if (!is_widened(layout)) {
+      for (std::byte* page : own) {
+        pages.push_back(static_cast<int32_t>(stored.size()));
+        stored.push_back(page);
+      }
+      return;
+    }
+    const auto [view, is_new] =
+        view_of_.try_emplace({layout.type, layout.first_layer, layout.layers}, views.size());
+    if (is_new) views.push_back(page_view(layout));
+    for (std::byte* page : own) {
+      const auto [place, added] = place_of_.try_emplace(page, static_cast<int32_t>(widened.size()));
+      if (added) widened.push_back({page, static_cast<int64_t>(view->second)});
+      pages.push_back(~place->second);
+    }
+  }
+
+  std::map<std::tuple<KvType, int, int>, size_t> view_of_;
+  std::unordered_map<std::byte*, int32_t> place_of_;  // in `widened`
 };
 
 }  // namespace
@@ -64,14 +109,18 @@ bool is_prefill_step(const AttendArgs& args) {
   for (const RowGroup& group : args.groups)
     for (const SegmentUse& use : group.uses)
       if (!fits(args, args.segments[static_cast<size_t>(use.segment)])) return false;
-  return true;
+  int64_t widened = 0;
+  for (const Segment& s : args.segments)
+    if (is_widened(*s.layout))
+      widened += pages_for(s.tokens(args.layer)) * page_layer_bytes(args.kv_heads, args.head_dim);
+  return widened <= kMostWidened;
 }
 
 void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   Sources sources;
   std::vector<PrefillSpan> of_segment;
   for (const Segment& s : args.segments)
-    of_segment.push_back(is_swizzled(*s.layout) ? sources.add(args, s) : PrefillSpan{});
+    of_segment.push_back(fits(args, s) ? sources.add(args, s) : PrefillSpan{});
   std::vector<int32_t> rows;
   std::vector<std::vector<PrefillSpan>> spans;
   std::vector<PrefillGroup> groups;
@@ -96,15 +145,18 @@ void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
       planner_.plan({args.heads, args.kv_heads, blocks, args.window}, groups, rows, args.positions);
 
   Packed packed;
-  const PageNumbers numbered(sources.pages);
+  const PageNumbers numbered(sources.stored);
+  const int64_t layer_bytes = page_layer_bytes(args.kv_heads, args.head_dim);
   const size_t items = packed.append(plan.items), first_item = packed.append(plan.first_item);
   const size_t span_list = packed.append(plan.spans), merged = packed.append(plan.merged);
   const size_t first_partial = packed.append(plan.first_partial), row_list = packed.append(rows);
   const size_t positions =
       packed.append(std::vector<int32_t>(args.positions.begin(), args.positions.end()));
-  const size_t turns = packed.append(sources.turns), pages = packed.append(numbered.numbers);
+  const size_t turns = packed.append(sources.turns),
+               pages = packed.append(sources.numbers(numbered, layer_bytes));
   const size_t key_positions = packed.append(sources.key_positions);
   const size_t stale = packed.append(sources.stale);
+  const size_t views = packed.append(sources.views), widened = packed.append(sources.widened);
   const std::byte* base = staged_.get(gpu, packed.bytes);
 
   const auto dim = static_cast<size_t>(args.head_dim);
@@ -113,14 +165,21 @@ void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   auto* partial_values = gpu.scratch<float>(Gpu::kPartials, partials * (dim + 2));
   auto* query = gpu.scratch<__nv_bfloat16>(Gpu::kInput, values);
   auto* out = gpu.scratch<__nv_bfloat16>(Gpu::kOutput, values);
+  auto* copies = gpu.scratch<std::byte>(Gpu::kWidened,
+                                        sources.widened.size() * static_cast<size_t>(layer_bytes));
   if (gpu.failed()) return;
   narrow(args.query, static_cast<int64_t>(values), Number::kBF16, query, gpu.stream());
+  widen_pages(reinterpret_cast<const PageView*>(base + views),
+              reinterpret_cast<const GpuPage*>(base + widened),
+              static_cast<int>(sources.widened.size()), args.kv_heads, args.layer, copies,
+              gpu.stream());
   PrefillArgs prefill{};
   prefill.query = query;
   prefill.rows = reinterpret_cast<const int32_t*>(base + row_list);
   prefill.positions = reinterpret_cast<const int32_t*>(base + positions);
   prefill.turns = reinterpret_cast<const float*>(base + turns);
-  prefill.layer = numbered.lowest + args.layer * page_layer_bytes(args.kv_heads, args.head_dim);
+  prefill.layer = numbered.lowest + args.layer * layer_bytes;
+  prefill.widened = copies;
   prefill.page_bytes = kPageUnit;
   prefill.pages = reinterpret_cast<const int32_t*>(base + pages);
   prefill.key_positions = reinterpret_cast<const int32_t*>(base + key_positions);
