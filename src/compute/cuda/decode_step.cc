@@ -78,7 +78,7 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
     first_use.push_back(static_cast<int32_t>(uses.size()));
   }
   const int blocks = kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
-  const DecodePlanner::Plan plan =
+  const AttendPlansByType plan =
       planner_.plan({args.heads, args.kv_heads, blocks}, chunks, types, uses, first_use);
 
   Packed packed;

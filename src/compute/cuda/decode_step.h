@@ -1,6 +1,7 @@
 // Attention of a pure decode step by the tensor-core kernel: chunk-major, see docs/kernels.md.
 #pragma once
 
+#include "compute/attend_plan_by_type.h"
 #include "compute/cuda/decode_types.h"
 #include "compute/cuda/gpu.h"
 #include "compute/device.h"
@@ -17,7 +18,7 @@ class DecodeStep {
   void run(Gpu& gpu, const AttendArgs& args);
 
  private:
-  DecodePlanner planner_;
+  AttendPlannerByType planner_{static_cast<int>(kDecodeTypes.size())};
   Staged staged_;
 };
 
