@@ -10,8 +10,9 @@ namespace {
 
 const AttendPlan& make_plan(AttendPlanner& planner, const Heads& heads, const Workload& load,
                             int blocks, bool chunk_major) {
-  return planner.plan({heads.heads, heads.kv_heads, blocks, chunk_major}, load.chunks, load.uses,
-                      load.first_use);
+  const int token_rate = heads.type == KvType::kFP8 ? 2 : 1;
+  return planner.plan({heads.heads, heads.kv_heads, blocks, chunk_major, token_rate}, load.chunks,
+                      load.uses, load.first_use);
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 #include "compute/attend_plan_by_type.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace looseleaf {
 
-AttendPlannerByType::AttendPlannerByType(int types)
-    : planners_(static_cast<size_t>(types)), renumbered_(static_cast<size_t>(types)) {}
+AttendPlannerByType::AttendPlannerByType(std::vector<int> token_rates)
+    : token_rates_(std::move(token_rates)),
+      planners_(token_rates_.size()),
+      renumbered_(token_rates_.size()) {}
 
-AttendPlansByType AttendPlannerByType::plan(const PlanShape& shape,
-                                            std::span<const PlanChunk> chunks,
+AttendPlansByType AttendPlannerByType::plan(PlanShape shape, std::span<const PlanChunk> chunks,
                                             std::span<const int> types,
                                             std::span<const PlanUse> uses,
                                             std::span<const int32_t> first_use) {
@@ -19,6 +21,7 @@ AttendPlansByType AttendPlannerByType::plan(const PlanShape& shape,
   const auto is_first = [&](const PlanUse& use) { return type_of(use) == first_type; };
   if (std::all_of(uses.begin(), uses.end(), is_first)) {
     const auto t = static_cast<size_t>(first_type);
+    shape.token_rate = token_rates_[t];
     plans.of_type[t] = &planners_[t].plan(shape, chunks, uses, first_use);
     plans.first_partial = plans.of_type[t]->first_partial;
     return plans;
@@ -34,6 +37,7 @@ AttendPlansByType AttendPlannerByType::plan(const PlanShape& shape,
           own.push_back(use);
       first_own.push_back(static_cast<int32_t>(own.size()));
     }
+    shape.token_rate = token_rates_[t];
     renumbered_[t] = planners_[t].plan(shape, chunks, own, first_own);
     for (size_t q = 0; q < first_partial_.size(); ++q)
       first_partial_[q] += renumbered_[t].first_partial[q];

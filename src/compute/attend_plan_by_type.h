@@ -18,15 +18,17 @@ struct AttendPlansByType {
 // Not for several threads at once.
 class AttendPlannerByType {
  public:
-  explicit AttendPlannerByType(int types);
+  // token_rates: PlanShape::token_rate of each type
+  explicit AttendPlannerByType(std::vector<int> token_rates);
 
-  // types: of each chunk, 0 .. types - 1; anything for a chunk without uses. Else, and for how long
-  // the plans are valid, as AttendPlanner::plan.
-  AttendPlansByType plan(const PlanShape& shape, std::span<const PlanChunk> chunks,
+  // types: of each chunk, places in `token_rates`; anything for a chunk without uses. Else, and for
+  // how long the plans are valid, as AttendPlanner::plan.
+  AttendPlansByType plan(PlanShape shape, std::span<const PlanChunk> chunks,
                          std::span<const int> types, std::span<const PlanUse> uses,
                          std::span<const int32_t> first_use);
 
  private:
+  std::vector<int> token_rates_;         // [types]
   std::vector<AttendPlanner> planners_;  // [types]
   std::vector<AttendPlan> renumbered_;   // [types]
   std::vector<int32_t> first_partial_;

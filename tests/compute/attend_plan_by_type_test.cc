@@ -15,7 +15,7 @@ namespace {
 TEST(AttendPlanByType, PartialsOfAQueryAreNeighbours) {
   std::mt19937 random(std::random_device{}());
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  AttendPlannerByType planner(3);
+  AttendPlannerByType planner({1, 2, 1});
   for (int round = 0; round < 60; ++round) {
     const int kv_heads = 1 + below(3), heads = kv_heads * (1 + below(5));
     const int chunk_count = 1 + below(7), requests = below(40), kinds = 1 + below(3);

@@ -18,7 +18,7 @@ class DecodeStep {
   void run(Gpu& gpu, const AttendArgs& args);
 
  private:
-  AttendPlannerByType planner_{static_cast<int>(kDecodeTypes.size())};
+  AttendPlannerByType planner_{decode_token_rates()};
   Staged staged_;
 };
 

@@ -6,12 +6,18 @@
 namespace looseleaf::cuda {
 
 const std::array<DecodeType, 2> kDecodeTypes = {
-    DecodeType{KvType::kBF16,
+    DecodeType{KvType::kBF16, 1,
                [](const DecodeArgs& args, int head_dim, int blocks, bool, cudaStream_t stream) {
                  return attend_decode(args, head_dim, blocks, stream);
                }},
-    DecodeType{KvType::kFP8, attend_decode_fp8},
+    DecodeType{KvType::kFP8, 2, attend_decode_fp8},
 };
+
+std::vector<int> decode_token_rates() {
+  std::vector<int> rates;
+  for (const DecodeType& type : kDecodeTypes) rates.push_back(type.token_rate);
+  return rates;
+}
 
 int decode_type(const KvLayout& layout) {
   if (piece_form(layout) == PieceForm::kRows) return -1;
