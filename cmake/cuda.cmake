@@ -33,7 +33,8 @@ foreach(source ${LOOSELEAF_HOPPER_SOURCES})
   list(REMOVE_ITEM LOOSELEAF_CUDA_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source})
 endforeach()
 add_library(looseleaf_cuda MODULE ${LOOSELEAF_CUDA_SOURCES}
-  src/base/thread_pool.cc src/compute/attend_plan.cc src/compute/prefill_plan.cc src/compute/kv_layout.cc)
+  src/base/thread_pool.cc src/compute/attend_plan.cc src/compute/attend_plan_by_type.cc src/compute/prefill_plan.cc
+  src/compute/kv_layout.cc)
 target_include_directories(looseleaf_cuda PRIVATE src include)
 target_compile_definitions(looseleaf_cuda PRIVATE LOOSELEAF_VERSION="${PROJECT_VERSION}")
 target_compile_options(looseleaf_cuda PRIVATE

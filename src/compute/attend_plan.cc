@@ -59,7 +59,7 @@ void AttendPlanner::deal(const PlanShape& shape, std::span<const PlanChunk> chun
     const int32_t tokens = chunks[static_cast<size_t>(group.chunk)].tokens;
     if (tokens > 0)
       for_each_tile(group, [&](int32_t, int32_t users) {
-        total += shape.kv_heads * item_cost(tokens, users * group_size);
+        total += shape.kv_heads * item_cost(tokens, users * group_size, shape.token_rate);
       });
   }
   share_ = total / shape.blocks;
@@ -87,10 +87,11 @@ int AttendPlanner::cut(const PlanShape& shape, const PlanChunk& chunk, Piece pie
     const int64_t left = chunk.tokens - at, room = share_ - blocks_.load();
     const int64_t fits = std::max<int64_t>(1, (room + kCutTokens - 1) / kCutTokens) * kCutTokens;
     // A rest that is worth less than another beginning is taken along.
-    piece.tokens = static_cast<int32_t>(left - fits > item_cost(0, vectors) ? fits : left);
+    piece.tokens =
+        static_cast<int32_t>(left - fits > item_cost(0, vectors, shape.token_rate) ? fits : left);
     piece.first_page = chunk.first_page + at / kPageTokens;
     piece.block = blocks_.block();
-    blocks_.add(item_cost(piece.tokens, vectors));
+    blocks_.add(item_cost(piece.tokens, vectors, shape.token_rate));
     vectors_ += vectors;
     pieces_.push_back(piece);
   }

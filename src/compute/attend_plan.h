@@ -51,6 +51,7 @@ struct PlanShape {
   int kv_heads = 0;         // divides heads; heads / kv_heads <= kItemVectors
   int blocks = 0;           // that run at the same time
   bool chunk_major = true;  // false: each use has items of its own, for comparison
+  int token_rate = 1;       // how often a token is read in the time of one in bf16
 };
 
 struct AttendPlan {
@@ -61,11 +62,12 @@ struct AttendPlan {
 };
 
 // What an item costs a block, in units of a token of K and V: `kItemCost` to begin and end,
-// `kVectorCost` to turn a query and to write its partial. Fitted to one H200.
+// `kVectorCost` to turn a query and to write its partial, where tokens are bf16. Fitted to one
+// H200.
 inline constexpr int64_t kItemCost = 96;
 inline constexpr int64_t kVectorCost = 4;
-constexpr int64_t item_cost(int64_t tokens, int64_t vectors) {
-  return tokens + kItemCost + kVectorCost * vectors;
+constexpr int64_t item_cost(int64_t tokens, int64_t vectors, int token_rate = 1) {
+  return tokens + token_rate * (kItemCost + kVectorCost * vectors);
 }
 
 // Items are cut at multiples of this many tokens from the chunk's start.

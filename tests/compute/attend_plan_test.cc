@@ -94,8 +94,9 @@ void expect_balanced(const Case& c, const AttendPlan& plan) {
       const WorkItem& item = plan.items[static_cast<size_t>(i)];
       ASSERT_GE(item.vectors, 1);
       ASSERT_LE(item.vectors, kItemVectors);
-      largest = std::max(largest, item_cost(item.tokens, item.vectors));
-      load += item_cost(item.tokens, item.vectors);
+      const int64_t cost = item_cost(item.tokens, item.vectors, c.shape.token_rate);
+      largest = std::max(largest, cost);
+      load += cost;
     }
     least = std::min(least, load);
     most = std::max(most, load);
@@ -121,6 +122,7 @@ Case random_case(uint32_t seed) {
   const auto [heads, kv_heads] = kHeads[random() % 5];
   Case c;
   c.shape = {.heads = heads, .kv_heads = kv_heads, .blocks = 1 + up_to(300)};
+  c.shape.token_rate = 1 + up_to(1);
   for (int n = 1 + up_to(20); n > 0; --n) c.add_chunk(up_to(5) == 0 ? up_to(5000) : up_to(600));
   for (int n = up_to(70); n > 0; --n) {
     std::vector<int32_t> of(static_cast<size_t>(up_to(6)));

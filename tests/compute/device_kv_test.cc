@@ -90,6 +90,32 @@ TEST_P(DeviceKv, GatherTurnsKeysOnly) {
     }
 }
 
+// Moved keys are rounded again; values keep the codes that they have.
+TEST_P(DeviceKv, GatherIntoTheSameTypeCopiesValues) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  constexpr int kTokens = 40, kHeads = 2;
+  for (const int dim : {24, 64, 128}) {
+    const KvLayout layout{param(), 2, kHeads, dim};
+    BothSegments data(*device_, layout, kTokens, random_);
+    const BothSegments target(*device_, layout, kTokens, random_);
+    const std::vector<float> before = read(data, data.on_host(), 1, 0, RopePairs::kHalves);
+    const std::vector<double> frequencies(static_cast<size_t>(dim / 2), 0.3);
+    data.bind(77, frequencies, 77);
+    std::vector<int32_t> tokens(kTokens);
+    std::iota(tokens.begin(), tokens.end(), 0);
+    std::vector<KvSlot> slots;
+    for (const int32_t t : tokens) slots.push_back(target.slot(kTokens - 1 - t));
+    const Segment there = data.on_device();
+    device_->gather({1, dim, RopePairs::kHalves, &there, tokens, slots});
+    const std::vector<float> after = read(target, target.on_host(), 1, 0, RopePairs::kHalves);
+    const auto half = static_cast<size_t>(kHeads * dim);  // K of a token, or V
+    for (size_t t = 0; t < kTokens; ++t)
+      for (size_t i = half; i < 2 * half; ++i)
+        ASSERT_EQ(after[(kTokens - 1 - t) * 2 * half + i], before[t * 2 * half + i])
+            << "size " << dim << " token " << t;
+  }
+}
+
 TEST_P(DeviceKv, ValueDeviationMatchesItsDefinition) {
   SCOPED_TRACE("seed " + std::to_string(seed_));
   constexpr int kTokens = 40, kFirst = 13, kHeads = 3, kDim = 20;

@@ -90,7 +90,7 @@ void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
     uses.insert(uses.end(), row.begin(), row.end());
     first_use.push_back(static_cast<int32_t>(uses.size()));
   }
-  const DecodePlanner::Plan plan =
+  const AttendPlansByType plan =
       planner_.plan({args.heads, args.kv_heads, blocks_of(gpu), args.way == AttendWay::kDeferred},
                     chunks, types, uses, first_use);
 

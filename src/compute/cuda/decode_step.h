@@ -1,6 +1,7 @@
 // Attention of a pure decode step by the tensor-core kernel: chunk-major, see docs/kernels.md.
 #pragma once
 
+#include "compute/attend_plan_by_type.h"
 #include "compute/cuda/decode_types.h"
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/packed.h"
@@ -20,7 +21,7 @@ class DecodeStep {
  private:
   void plan(const Gpu& gpu, const AttendArgs& args);
 
-  DecodePlanner planner_;
+  AttendPlannerByType planner_{decode_token_rates()};
   // What all layers of a pass share.
   Prepared prepared_;
   Packed packed_;

@@ -50,7 +50,7 @@ class Gpu {
 
   // Memory for one operation: the next call on the same shelf may give the same memory again, which
   // is right in stream order. Null where there is none; `take_failure` then tells of it.
-  enum Shelf { kInput, kPartials, kOutput, kGathered, kShelves };
+  enum Shelf { kInput, kPartials, kOutput, kGathered, kWidened, kShelves };
   void* scratch(Shelf shelf, size_t bytes);
   template <class T>
   T* scratch(Shelf shelf, size_t count) {

@@ -49,6 +49,17 @@ struct GpuMove {
 void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
             const float* turns, int rotary_dims, RopePairs pairs, cudaStream_t stream);
 
+// A page and the view in which it is stored, of the call's.
+struct GpuPage {
+  std::byte* at;
+  int64_t view;
+};
+
+// One layer of pages as bf16, as page_layout.h has it, page after page. Slots that no token fills
+// get anything. REQUIRES: heads of 64 or 128, the same in all views.
+void widen_pages(const PageView* views, const GpuPage* pages, int count, int kv_heads, int layer,
+                 std::byte* to, cudaStream_t stream);
+
 // Token i is in pages[i / kPageTokens].
 struct StoredTokens {
   PageView view;

@@ -37,6 +37,13 @@ inline PieceForm piece_form(const KvLayout& layout) {
 }
 inline bool is_swizzled(const KvLayout& layout) { return piece_form(layout) == PieceForm::kBF16; }
 
+// Heads that the tensor-core kernel for many rows takes from bf16 copies: bf16 holds their numbers
+// with less than a code's error.
+inline bool is_widened(const KvLayout& layout) {
+  return (layout.head_dim == 64 || layout.head_dim == 128) &&
+         (layout.type == KvType::kFP8 || layout.type == KvType::kQ8_0);
+}
+
 inline PageView page_view(const KvLayout& layout) {
   return {layout.layers == 1 ? 0 : layout.layer_bytes(),
           static_cast<int32_t>(layout.head_bytes()),

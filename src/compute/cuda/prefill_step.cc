@@ -11,8 +11,13 @@
 namespace looseleaf::cuda {
 namespace {
 
+// Bytes of copies that a layer may have, which must fit beside the cache: 256K tokens of 8 heads of
+// 128.
+constexpr int64_t kMostWidened = int64_t{1} << 30;
+
 bool fits(const AttendArgs& args, const Segment& s) {
-  if (!is_swizzled(*s.layout) || s.layout->head_dim != args.head_dim) return false;
+  if (s.layout->head_dim != args.head_dim) return false;
+  if (!is_swizzled(*s.layout) && !is_widened(*s.layout)) return false;
   const auto count = static_cast<size_t>(s.tokens(args.layer));
   return s.positions.empty() ||
          std::is_sorted(s.positions.begin(), s.positions.begin() + static_cast<int64_t>(count));
@@ -20,20 +25,19 @@ bool fits(const AttendArgs& args, const Segment& s) {
 
 // What the spans of a pass point to, in the layer at hand.
 struct Sources {
-  explicit Sources(const std::byte* from) : pool(from) {}
+  Sources(const std::byte* pool, const WidenedPages& widened) : pool_(pool), widened_(widened) {}
 
-  const std::byte* pool;
   std::vector<int32_t> pages;  // page_number()
   std::vector<float> turns;
   std::vector<int32_t> key_positions;
   std::vector<uint32_t> stale;
 
-  PrefillSpan add(const ShortChunks::Place& run, int32_t position) {
+  PrefillSpan add(const AttendArgs& args, std::span<const SegmentUse> run, ShortChunks& short_chunks,
+                  int32_t position) {
     PrefillSpan span;
     span.first_page = static_cast<int32_t>(pages.size());
-    span.tokens = run.tokens;
     span.position = position;
-    for (int32_t p = 0; p < run.pages; ++p) pages.push_back(run.first_page + p * run.page_step);
+    span.tokens = short_chunks.add(args, run, pages);
     return span;
   }
   PrefillSpan add(const AttendArgs& args, const Segment& s) {
@@ -41,8 +45,9 @@ struct Sources {
     span.first_page = static_cast<int32_t>(pages.size());
     span.tokens = s.tokens(args.layer);
     span.position = s.position;
-    for (const std::byte* page : s.pages.first(static_cast<size_t>(pages_for(span.tokens))))
-      pages.push_back(page_number(*s.layout, args.layer, page, pool));
+    for (std::byte* page : s.pages.first(static_cast<size_t>(pages_for(span.tokens))))
+      pages.push_back(is_widened(*s.layout) ? widened_.number(page)
+                                            : page_number(*s.layout, args.layer, page, pool_));
     if (!s.turn.empty()) {
       span.turn = static_cast<int32_t>(turns.size()) / args.head_dim;
       turns.insert(turns.end(), s.turn.begin(), s.turn.end());
@@ -64,6 +69,10 @@ struct Sources {
     }
     return span;
   }
+
+ private:
+  const std::byte* pool_;
+  const WidenedPages& widened_;
 };
 
 bool differs_by_layer(const AttendArgs& args) {
@@ -88,15 +97,21 @@ bool is_prefill_step(const AttendArgs& args) {
   for (const RowGroup& group : args.groups)
     for (const SegmentUse& use : group.uses)
       if (!fits(args, args.segments[static_cast<size_t>(use.segment)])) return false;
-  return true;
+  int64_t widened = 0;
+  for (const Segment& s : args.segments)
+    if (is_widened(*s.layout))
+      widened += pages_for(s.tokens(args.layer)) * page_layer_bytes(args.kv_heads, args.head_dim);
+  return widened <= kMostWidened;
 }
 
 void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
   short_chunks_.begin(gpu, args);
-  Sources sources(gpu.pages());
+  widened_.begin(gpu, args);
+  if (gpu.failed()) return;
+  Sources sources(gpu.pages(), widened_);
   std::vector<PrefillSpan> of_segment;
   for (const Segment& s : args.segments)
-    of_segment.push_back(is_swizzled(*s.layout) ? sources.add(args, s) : PrefillSpan{});
+    of_segment.push_back(fits(args, s) ? sources.add(args, s) : PrefillSpan{});
   std::vector<int32_t> rows;
   std::vector<std::vector<PrefillSpan>> spans;
   std::vector<PrefillGroup> groups;
@@ -112,7 +127,7 @@ void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
     for (auto uses = group.uses; !uses.empty();) {
       const size_t run = short_chunks_.run_length(args, group, uses);
       PrefillSpan span = of_segment[static_cast<size_t>(uses[0].segment)];
-      if (run > 0) span = sources.add(short_chunks_.add(args, uses.first(run)), span.position);
+      if (run > 0) span = sources.add(args, uses.first(run), short_chunks_, span.position);
       span.limit = uses[0].limit;
       spans.back().push_back(span);
       uses = uses.subspan(std::max<size_t>(run, 1));
@@ -138,6 +153,7 @@ void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
   at_.key_positions = packed_.append(sources.key_positions);
   at_.stale = packed_.append(sources.stale);
   short_chunks_.describe(packed_);
+  widened_.describe(packed_);
   partials_ = roomy(static_cast<size_t>(plan.first_partial.back()));
   merged_ = static_cast<int>(plan.merged.size());
 }
@@ -145,7 +161,8 @@ void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
 void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   const bool same_rows = std::exchange(active_, args.active) == args.active;
   const bool holds = prepared_.holds(differs_by_layer(args) ? 0 : args.pass);
-  if (!holds || !same_rows) plan(gpu, args);
+  if (!holds || !same_rows || !short_chunks_.holds(gpu) || !widened_.holds(gpu)) plan(gpu, args);
+  if (gpu.failed()) return;
   const std::byte* base = staged_.get(gpu, packed_.bytes);
   const auto dim = static_cast<size_t>(args.head_dim);
   auto* partial_values = gpu.scratch<float>(Gpu::kPartials, partials_ * (dim + 2));
@@ -173,6 +190,7 @@ void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   prefill.out = args.out;
   prefill.rotate_keys = args.way == AttendWay::kRotateKeys;
   short_chunks_.launch(gpu, args, base);
+  widened_.launch(gpu, args, base);
   gpu.launch(&launch_prefill, prefill, args.head_dim, gpu.properties().multiProcessorCount);
   MergeArgs merge;
   std::memset(&merge, 0, sizeof merge);

@@ -6,13 +6,15 @@
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/packed.h"
 #include "compute/cuda/short_chunks.h"
+#include "compute/cuda/widened_pages.h"
 #include "compute/device.h"
 #include "compute/prefill_plan.h"
 
 namespace looseleaf::cuda {
 
-// Whether all keys and values are stored in bf16 as the kernel wants them, and scattered keys stand
-// in the order of their positions. Biases and log-sum-exps are not for it.
+// Whether all keys and values are stored in bf16 as the kernel wants them, or in types that bf16
+// copies are made of (is_widened), and scattered keys stand in the order of their positions. Biases
+// and log-sum-exps are not for it.
 bool is_prefill_step(const AttendArgs& args);
 
 class PrefillStep {
@@ -28,6 +30,7 @@ class PrefillStep {
   Prepared prepared_;
   int active_ = 0;
   ShortChunks short_chunks_;
+  WidenedPages widened_;
   Packed packed_;
   struct Offsets {
     size_t items, first_item, spans, merged, first_partial, rows, positions, turns, pages,

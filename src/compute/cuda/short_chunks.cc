@@ -1,7 +1,5 @@
 #include "compute/cuda/short_chunks.h"
 
-#include <limits>
-
 namespace looseleaf::cuda {
 namespace {
 
@@ -16,7 +14,7 @@ const Segment& segment_of(const AttendArgs& args, const SegmentUse& use) {
 
 bool is_short(const Segment& s) {
   return s.count <= kShort && s.positions.empty() && s.stale.empty() &&
-         s.count_by_layer.empty() && s.layout->layers > 1;
+         s.count_by_layer.empty() && s.layout->layers > 1 && is_swizzled(*s.layout);
 }
 
 // As run_length().
@@ -39,6 +37,7 @@ size_t short_run(const AttendArgs& args, const RowGroup& group, std::span<const 
 
 void ShortChunks::begin(Gpu& gpu, const AttendArgs& args) {
   layout_ = nullptr;
+  scratch_.clear();
   pages_ = 0;
   moves_.clear();
   turns_.clear();
@@ -55,14 +54,8 @@ void ShortChunks::begin(Gpu& gpu, const AttendArgs& args) {
       u += std::max<size_t>(length, 1);
     }
   if (layout_ == nullptr) return;
-  // Layer l of the pages begins l * layer_bytes in, as in pages of all layers: one number serves
-  // every layer.
-  const int64_t bytes = (pages + layout_->first_layer + layout_->layers) * layout_->layer_bytes();
-  scratch_ = gpu.scratch<std::byte>(Gpu::kGathered, static_cast<size_t>(bytes));
-  const int64_t number = (scratch_ - gpu.pages()) / kPageUnit;
-  constexpr int64_t kFar = std::numeric_limits<int32_t>::max() / 2;
-  if (gpu.failed() || std::abs(number) > kFar || bytes / kPageUnit > kFar) layout_ = nullptr;
-  first_number_ = static_cast<int32_t>(number);
+  if (!scratch_.take(gpu, pages, layout_->layer_bytes(), layout_->first_layer + layout_->layers))
+    layout_ = nullptr;
 }
 
 size_t ShortChunks::run_length(const AttendArgs& args, const RowGroup& group,
@@ -70,9 +63,8 @@ size_t ShortChunks::run_length(const AttendArgs& args, const RowGroup& group,
   return layout_ == nullptr ? 0 : short_run(args, group, uses);
 }
 
-ShortChunks::Place ShortChunks::add(const AttendArgs& args, std::span<const SegmentUse> run) {
-  const int64_t page_bytes = layout_->layer_bytes();
-  std::byte* const first = scratch_ + pages_ * page_bytes;
+int32_t ShortChunks::add(const AttendArgs& args, std::span<const SegmentUse> run,
+                         std::vector<int32_t>& pages) {
   int32_t tokens = 0;
   for (const SegmentUse& use : run) {
     const Segment& s = segment_of(args, use);
@@ -83,13 +75,12 @@ ShortChunks::Place ShortChunks::add(const AttendArgs& args, std::span<const Segm
     }
     for (int32_t i = 0; i < s.count; ++i, ++tokens)
       moves_.push_back({s.pages[static_cast<size_t>(i / kPageTokens)],
-                        first + tokens / kPageTokens * page_bytes, i % kPageTokens,
+                        scratch_.page(pages_ + tokens / kPageTokens), i % kPageTokens,
                         tokens % kPageTokens, 0, turn});
   }
-  const auto step = static_cast<int32_t>(page_bytes / kPageUnit);
-  const Place place{first_number_ + pages_ * step, pages_for(tokens), tokens, step};
-  pages_ += place.pages;
-  return place;
+  for (const int32_t end = pages_ + pages_for(tokens); pages_ < end; ++pages_)
+    pages.push_back(scratch_.number(pages_));
+  return tokens;
 }
 
 void ShortChunks::describe(Packed& packed) {

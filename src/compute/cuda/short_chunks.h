@@ -8,7 +8,7 @@
 
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/kv_kernels.h"
-#include "compute/cuda/packed.h"
+#include "compute/cuda/layer_scratch.h"
 #include "compute/device.h"
 
 namespace looseleaf::cuda {
@@ -17,19 +17,15 @@ class ShortChunks {
  public:
   // Takes scratch for the runs of a pass. Without memory none is gathered and `gpu` has failed.
   void begin(Gpu& gpu, const AttendArgs& args);
+  bool holds(Gpu& gpu) const { return scratch_.holds(gpu); }
 
   // How many of these uses, from the first on, are a run that is to be gathered for the group; 0:
   // none.
   size_t run_length(const AttendArgs& args, const RowGroup& group,
                     std::span<const SegmentUse> uses) const;
 
-  // Where the tokens of a run are to lie: in pages of consecutive numbers, the same in all layers.
-  struct Place {
-    int32_t first_page;  // as a page_number()
-    int32_t pages, tokens;
-    int32_t page_step;  // from a page's number to the next
-  };
-  Place add(const AttendArgs& args, std::span<const SegmentUse> run);
+  // Adds a run. pages: those that its tokens will fill, as page_number(). Returns the tokens.
+  int32_t add(const AttendArgs& args, std::span<const SegmentUse> run, std::vector<int32_t>& pages);
 
   // Appends what `launch` needs to a pass's description.
   void describe(Packed& packed);
@@ -39,9 +35,8 @@ class ShortChunks {
 
  private:
   const KvLayout* layout_ = nullptr;  // null: nothing is gathered
-  std::byte* scratch_ = nullptr;
-  int32_t first_number_ = 0;  // of the scratch
-  int32_t pages_ = 0;         // in use
+  LayerScratch scratch_{Gpu::kGathered};
+  int32_t pages_ = 0;  // in use
   std::vector<GpuMove> moves_;
   std::vector<float> turns_;  // [turns][2][rotary_dims / 2]
   size_t moves_at_ = 0, turns_at_ = 0, view_at_ = 0;
