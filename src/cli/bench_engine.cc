@@ -51,8 +51,8 @@ double kv_token_bytes(const EngineCore& core) {
 // Computes what the sequence lacks. Adds to `run`.
 Status compute(EngineCore& core, Sequence& sequence, std::vector<float>& logits, Run& run) {
   const auto count = static_cast<double>(sequence.tail().tokens.size());
-  const double passes =
-      std::ceil((count - sequence.tail().computed) / static_cast<double>(core.device->facts().pass_rows));
+  const double passes = std::ceil((count - sequence.tail().computed) /
+                                  static_cast<double>(core.device->facts().pass_rows));
   run.bytes +=
       passes * (static_cast<double>(pass_weight_bytes(*core.model)) + count * kv_token_bytes(core));
   const double before = core.forward.operations();

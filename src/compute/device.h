@@ -84,12 +84,12 @@ struct PlaceArgs {
   int head_dim = 0;
   int rotary_dims = 0;
   RopePairs pairs = RopePairs::kHalves;
-  std::span<const float> angles;   // [rows][2][rotary_dims / 2] cos, then sin
-  float* query = nullptr;          // [query_rows, heads, head_dim] turned in place
-  int query_rows = 0;              // the first so many rows; 0: no queries yet
-  float* key = nullptr;            // [slots, kv_heads, head_dim] anything afterwards
-  const float* value = nullptr;    // [slots, kv_heads, head_dim]
-  std::span<const KvSlot> slots;   // of the first rows; empty: their keys and values are there
+  std::span<const float> angles;  // [rows][2][rotary_dims / 2] cos, then sin
+  float* query = nullptr;         // [query_rows, heads, head_dim] turned in place
+  int query_rows = 0;             // the first so many rows; 0: no queries yet
+  float* key = nullptr;           // [slots, kv_heads, head_dim] anything afterwards
+  const float* value = nullptr;   // [slots, kv_heads, head_dim]
+  std::span<const KvSlot> slots;  // of the first rows; empty: their keys and values are there
 };
 
 // y += W_down (silu(W_gate x) * W_up x)   (SwiGLU, 2002.05202)
@@ -98,11 +98,11 @@ struct FeedForwardArgs {
   const WeightMatrix* up = nullptr;
   const WeightMatrix* down = nullptr;
   std::span<const float> gate_bias, up_bias, down_bias;  // or empty
-  const float* x = nullptr;     // [rows, hidden]
+  const float* x = nullptr;                              // [rows, hidden]
   int rows = 0;
-  float* gate_out = nullptr;    // [rows, ffn] scratch
-  float* up_out = nullptr;      // [rows, ffn] scratch
-  float* y = nullptr;           // [rows, hidden]
+  float* gate_out = nullptr;  // [rows, ffn] scratch
+  float* up_out = nullptr;    // [rows, ffn] scratch
+  float* y = nullptr;         // [rows, hidden]
 };
 
 // One of several products with the same rows.
@@ -201,8 +201,8 @@ class Device {
 
   virtual void feed_forward(const FeedForwardArgs& args) = 0;
 
-  // out[r] = the place of the largest of row r, the first of equal ones; a row with a NaN gives any.
-  // x: [rows, cols]; out: [rows] in the host's memory, there after `wait`
+  // out[r] = the place of the largest of row r, the first of equal ones; a row with a NaN gives
+  // any. x: [rows, cols]; out: [rows] in the host's memory, there after `wait`
   virtual void largest(const float* x, int rows, int cols, int32_t* out) = 0;
 
   // Writes keys and values of rows into their slots of `layer`, converted to the slots' types; a

@@ -9,9 +9,13 @@
 namespace looseleaf {
 namespace {
 
-// The last token of each sequence, which gives its next: such passes follow each other.
-bool is_decode_step(const Pass& pass) {
-  return static_cast<size_t>(pass.outputs) == pass.rows.size();
+// Passes whose launches take about as long as their work: the last token of each sequence, which
+// gives its next, and short questions.
+bool repeats(const Pass& pass) {
+  constexpr size_t kShort = 64;
+  const bool decodes = static_cast<size_t>(pass.outputs) == pass.rows.size();
+  return pass.outputs > 0 && pass.mass_places == 0 && pass.gathers.empty() &&
+         (decodes || pass.rows.size() <= kShort);
 }
 
 // No two passes of the process have the same.
@@ -104,7 +108,7 @@ Status Forward::run(const Pass& pass, std::span<float> logits, const PassIo& io)
   const size_t rows = pass.rows.size();
   LL_ASSIGN(Scratch s, scratch(pass));
   s.number = next_pass_number();
-  device_.begin_pass(is_decode_step(pass));
+  device_.begin_pass(repeats(pass));
   std::vector<int32_t> tokens(rows);
   std::vector<float> angles(s.angles.size());
   s.group_rows.resize(pass.groups.size());

@@ -65,7 +65,8 @@ class DeviceProduct : public testing::TestWithParam<std::tuple<const char*, cons
     const float nan = std::nanf("");
     const std::vector<float> poison(sums.size(), nan);
     const DeviceFloats first(device, poison), second(device, poison), third(device, poison);
-    const WeightProduct all[] = {{&w, {}, first.data()}, {&w, bias, second.data()}, {&w, {}, third.data()}};
+    const WeightProduct all[] = {
+        {&w, {}, first.data()}, {&w, bias, second.data()}, {&w, {}, third.data()}};
     device.matmuls(all, x_there.data(), rows);
     const std::vector<float> plain = first.read(), biased = second.read();
     EXPECT_EQ(plain, third.read());

@@ -23,7 +23,8 @@ TEST_P(DeviceShortChunks, MatchesTheReference) {
   std::vector<SegmentUse> uses;
   int position = 0;
   // A header, a run, a long chunk, a run with a gap in it, one short chunk alone, the rows' text.
-  for (const int count : {5, 20, 150, 100, 33, 192, 1, 500, 90, 40, -7, 64, 64, 700, 30, -2, kRows}) {
+  for (const int count :
+       {5, 20, 150, 100, 33, 192, 1, 500, 90, 40, -7, 64, 64, 700, 30, -2, kRows}) {
     if (count < 0) {
       position -= count;
       continue;

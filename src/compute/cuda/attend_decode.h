@@ -19,11 +19,11 @@ inline constexpr int kDecodeBlocksPerSm = 2;
 
 // All pointers are the GPU's. Nothing of a page beyond an item's tokens is used, whatever it holds.
 struct DecodeArgs {
-  const float* query;          // [rows, heads, head_dim] rotated to prompt positions
-  const float* turns;          // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
-  const std::byte* layer;      // this layer of page 0, as in page_layout.h
-  int64_t page_bytes;          // from a page to the next
-  const int32_t* pages;        // numbers of the pages that items name
+  const float* query;      // [rows, heads, head_dim] rotated to prompt positions
+  const float* turns;      // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
+  const std::byte* layer;  // this layer of page 0, as in page_layout.h
+  int64_t page_bytes;      // from a page to the next
+  const int32_t* pages;    // numbers of the pages that items name
   int kv_heads;
   float scale_log2;           // softmax scale times log2(e)
   const WorkItem* items;      // of the plan

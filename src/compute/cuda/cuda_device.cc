@@ -91,8 +91,8 @@ class CudaDevice final : public Device {
     const auto cols = static_cast<int>(weight.size());
     const Rounded rounded = products_->rounded(out, rows, cols);
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows, cols, out,
-                 rounded.type, rounded.to);
+    gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows, cols, out, rounded.type,
+                 rounded.to);
   }
   void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
               bool accumulate, float* y) override {
@@ -112,8 +112,7 @@ class CudaDevice final : public Device {
   }
   void silu_multiply(float* gate, const float* up, int64_t count) override {
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::silu_multiply, gate, up, count, Number::kF32,
-                 static_cast<void*>(nullptr));
+    gpu_->launch(&cuda::silu_multiply, gate, up, count, Number::kF32, static_cast<void*>(nullptr));
   }
   void feed_forward(const FeedForwardArgs& args) override {
     const GpuProduct down{&weights_.find(*args.down), weights_.find(args.down_bias), args.y};
@@ -189,11 +188,10 @@ class CudaDevice final : public Device {
     const std::span<const float> turn = args.source->turn;
     const float* turn_there = turn.empty() ? nullptr : gpu_->stage(turn);
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::gather, page_view(*args.source->layout),
-                 reinterpret_cast<const PageView*>(staged),
-                 reinterpret_cast<const GpuMove*>(staged + aligned(views)),
-                 static_cast<int>(moves.size()), args.layer, turn_there, args.rotary_dims,
-                 args.pairs);
+    gpu_->launch(
+        &cuda::gather, page_view(*args.source->layout), reinterpret_cast<const PageView*>(staged),
+        reinterpret_cast<const GpuMove*>(staged + aligned(views)), static_cast<int>(moves.size()),
+        args.layer, turn_there, args.rotary_dims, args.pairs);
   }
 
  private:
@@ -202,8 +200,7 @@ class CudaDevice final : public Device {
   // Stream order makes it safe to give a page away while kernels still read it.
   void release(std::byte* memory) override {
     const auto scratch = scratch_.find(memory);
-    if (scratch == scratch_.end())
-      return region_.give_back(static_cast<size_t>(memory - pages()));
+    if (scratch == scratch_.end()) return region_.give_back(static_cast<size_t>(memory - pages()));
     gpu_->flush();
     scratch_.erase(scratch);
   }

@@ -18,9 +18,7 @@ bool fits(const AttendArgs& args, const Segment& s, int32_t position) {
          s.layout->head_dim == args.head_dim;
 }
 
-int blocks_of(const Gpu& gpu) {
-  return kDecodeBlocksPerSm * gpu.properties().multiProcessorCount;
-}
+int blocks_of(const Gpu& gpu) { return kDecodeBlocksPerSm * gpu.properties().multiProcessorCount; }
 
 void launch_decode(decltype(DecodeType::attend) attend, const DecodeArgs& args, int head_dim,
                    int blocks, bool overlapping, cudaStream_t stream) {
@@ -49,7 +47,7 @@ bool is_decode_step(const AttendArgs& args) {
   return true;
 }
 
-void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
+void DecodeStep::plan(Gpu& gpu, const AttendArgs& args) {
   // The same pages bound at several places are one chunk. All are compared: texts may share their
   // first ones only.
   std::vector<PlanChunk> chunks;
@@ -102,16 +100,17 @@ void DecodeStep::plan(const Gpu& gpu, const AttendArgs& args) {
       work_[t] = {true, packed_.append(own->items), packed_.append(own->first_item),
                   packed_.append(own->vectors)};
   }
-  first_partial_at_ = packed_.append(
-      std::vector<int32_t>(plan.first_partial.begin(), plan.first_partial.end()));
+  first_partial_at_ =
+      packed_.append(std::vector<int32_t>(plan.first_partial.begin(), plan.first_partial.end()));
   pages_at_ = packed_.append(pages);
   turns_at_ = packed_.append(turns);
   partials_ = roomy(static_cast<size_t>(plan.first_partial.back()));
+  described_.set(gpu, packed_.bytes);
 }
 
 void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   if (!prepared_.holds(args.pass)) plan(gpu, args);
-  const std::byte* base = staged_.get(gpu, packed_.bytes);
+  const std::byte* base = described_.get();
   const auto dim = static_cast<size_t>(args.head_dim);
   auto* values = gpu.scratch<float>(Gpu::kPartials, partials_ * (dim + 2));
   if (gpu.failed()) return;

@@ -19,7 +19,7 @@ class DecodeStep {
   void run(Gpu& gpu, const AttendArgs& args);
 
  private:
-  void plan(const Gpu& gpu, const AttendArgs& args);
+  void plan(Gpu& gpu, const AttendArgs& args);
 
   AttendPlannerByType planner_{decode_token_rates()};
   // What all layers of a pass share.
@@ -33,7 +33,7 @@ class DecodeStep {
   std::array<Work, kDecodeTypes.size()> work_{};  // by type of pages
   size_t first_partial_at_ = 0, pages_at_ = 0, turns_at_ = 0;
   size_t partials_ = 0;  // that there is room for
-  Staged staged_;
+  Described described_;  // `packed_`
 };
 
 }  // namespace looseleaf::cuda

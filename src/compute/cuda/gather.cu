@@ -7,6 +7,30 @@ namespace {
 
 constexpr int kTokens = 4;  // of a block
 
+// A row between places that are stored as tensor cores want them, whole heads being turned in
+// halves: half of a lane's eight dimensions are the others' partners. turn: [2][head_dim / 2] or
+// null
+__device__ __forceinline__ void move_halves(const std::byte* low_from, const std::byte* high_from,
+                                            std::byte* low_to, std::byte* high_to, const float* cos,
+                                            const float* sin) {
+  uint2 low = *reinterpret_cast<const uint2*>(low_from);
+  uint2 high = *reinterpret_cast<const uint2*>(high_from);
+  if (cos != nullptr) {
+    auto* a = reinterpret_cast<__nv_bfloat162*>(&low);
+    auto* b = reinterpret_cast<__nv_bfloat162*>(&high);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float2 x = __bfloat1622float2(a[i]), y = __bfloat1622float2(b[i]);
+      const float2 c = *reinterpret_cast<const float2*>(cos + 2 * i);
+      const float2 s = *reinterpret_cast<const float2*>(sin + 2 * i);
+      a[i] = __floats2bfloat162_rn(x.x * c.x - y.x * s.x, x.y * c.y - y.y * s.y);
+      b[i] = __floats2bfloat162_rn(y.x * c.x + x.x * s.x, y.y * c.y + x.y * s.y);
+    }
+  }
+  *reinterpret_cast<uint2*>(low_to) = low;
+  *reinterpret_cast<uint2*>(high_to) = high;
+}
+
 // A warp a token, head, and K or V. The row is read whole before it is written, so that a token may
 // go to its own place.
 __global__ void __launch_bounds__(32 * kTokens)
@@ -23,6 +47,16 @@ __global__ void __launch_bounds__(32 * kTokens)
   const Piece piece = head_piece(from, move.from_page, layer, head, value);
   const Piece target = head_piece(to, move.to_page, layer, head, value);
   const bool turned = !value && move.turn >= 0;
+  if (from.form == PieceForm::kBF16 && to.form == PieceForm::kBF16 &&
+      (!turned || (pairs == RopePairs::kHalves && rotary_dims == from.head_dim))) {
+    const int half = from.head_dim / 2, dim = 4 * lane;
+    if (dim >= half) return;
+    const float* turn = turned ? turns + int64_t{move.turn} * rotary_dims + dim : nullptr;
+    return move_halves(
+        code_at(from, piece, move.from_slot, dim), code_at(from, piece, move.from_slot, dim + half),
+        code_at(to, target, move.to_slot, dim), code_at(to, target, move.to_slot, dim + half), turn,
+        turned ? turn + half : nullptr);
+  }
   // Codes are not chosen anew where nothing changes.
   if (!turned && to.type == from.type)
     return copy_row(from, piece, move.from_slot, to, target, move.to_slot, lane);

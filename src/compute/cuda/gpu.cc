@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compute/cuda/kernels.h"
+
 namespace looseleaf::cuda {
 namespace {
 
@@ -128,8 +130,7 @@ void Gpu::begin_pass(bool repeats) {
 void Gpu::flush() {
   if (!graphs_.recording()) return;
   if (failed()) return graphs_.drop();
-  if (described_ > 0)
-    copy_async(staged_.get(), pinned_, described_, cudaMemcpyHostToDevice, stream_);
+  if (described_ > 0) copy_now(staged_.get(), pinned_, described_, cudaMemcpyHostToDevice);
   graphs_.finish(stream_);
 }
 
@@ -153,27 +154,31 @@ const std::byte* Gpu::stage(std::span<const std::byte> bytes) {
   if (graphs_.recording())  // all of the pass go together
     described_ = static_cast<size_t>(from - pinned_) + bytes.size();
   else
-    copy_async(to, from, bytes.size(), cudaMemcpyHostToDevice, stream_);
+    copy_now(to, from, bytes.size(), cudaMemcpyHostToDevice);
   return to;
 }
 
-void Gpu::copy_async(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                     cudaStream_t stream) {
-  check(cudaMemcpyAsync(to, from, bytes, kind, stream), "copying");
+void Gpu::copy_now(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying");
 }
 
 void Gpu::copy(void* to, const void* from, size_t bytes) {
-  launch(&Gpu::copy_async, to, from, bytes, cudaMemcpyDeviceToDevice);
+  if (graphs_.recording()) return launch(&copy_bytes, to, from, bytes);
+  copy_now(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
 void Gpu::upload(void* to, const void* from, size_t bytes) {
+  if (graphs_.recording()) {
+    const auto* staged = stage(std::span(static_cast<const std::byte*>(from), bytes));
+    if (!failed()) copy(to, staged, bytes);
+    return;
+  }
   for (size_t at = 0; at < bytes; at += kPiece) {
     const size_t count = std::min(kPiece, bytes - at);
     if (used_ + count + 256 > kRing) synchronize();
     std::byte* pinned = room(count);
     std::memcpy(pinned, static_cast<const std::byte*>(from) + at, count);
-    launch(&Gpu::copy_async, static_cast<std::byte*>(to) + at, pinned, count,
-           cudaMemcpyHostToDevice);
+    copy_now(static_cast<std::byte*>(to) + at, pinned, count, cudaMemcpyHostToDevice);
   }
 }
 
@@ -182,8 +187,11 @@ void Gpu::download(void* to, const void* from, size_t bytes) {
     const size_t count = std::min(kPiece, bytes - at);
     if (used_ + count + 256 > kRing) synchronize();
     std::byte* pinned = room(count);
-    launch(&Gpu::copy_async, pinned, static_cast<const std::byte*>(from) + at, count,
-           cudaMemcpyDeviceToHost);
+    const std::byte* piece = static_cast<const std::byte*>(from) + at;
+    if (graphs_.recording())
+      copy(pinned, piece, count);  // pinned memory has one address on both sides
+    else
+      copy_now(pinned, piece, count, cudaMemcpyDeviceToHost);
     downloads_.push_back({static_cast<std::byte*>(to) + at, pinned, count});
   }
 }
@@ -199,6 +207,20 @@ void Gpu::synchronize() {
 
 void Gpu::fail(std::string reason) {
   if (failure_.empty()) failure_ = std::move(reason);
+}
+
+void Described::set(Gpu& gpu, const std::vector<std::byte>& bytes) {
+  if (gpu.failed()) return;
+  if (bytes.size() > room_) {
+    gpu.flush();
+    memory_.reset();  // waits for the kernels that use it
+    room_ = 0;
+    auto memory = gpu.memory(std::bit_ceil(bytes.size()), "a pass");
+    if (!memory) return gpu.fail(std::move(memory).error().message);
+    memory_ = std::move(*memory);
+    room_ = std::bit_ceil(bytes.size());
+  }
+  gpu.upload(memory_.get(), bytes.data(), bytes.size());
 }
 
 const std::byte* Staged::get(Gpu& gpu, const std::vector<std::byte>& bytes) {

@@ -105,8 +105,7 @@ class Gpu {
   Gpu() = default;
   Status start();
   std::byte* room(size_t bytes);  // in the pinned ring
-  static void copy_async(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                         cudaStream_t stream);
+  void copy_now(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr;
@@ -154,6 +153,18 @@ class Staged {
   std::vector<std::byte> bytes_;
   const std::byte* there_ = nullptr;
   int64_t epoch_ = -1;
+};
+
+// The description of a plan on the GPU, in memory of its own: it stays until the next one, through
+// all passes that have this plan.
+class Described {
+ public:
+  void set(Gpu& gpu, const std::vector<std::byte>& bytes);
+  const std::byte* get() const { return static_cast<const std::byte*>(memory_.get()); }
+
+ private:
+  Memory memory_;
+  size_t room_ = 0;
 };
 
 }  // namespace looseleaf::cuda

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "compute/cuda/numbers.h"
@@ -28,6 +29,13 @@ void silu_multiply(float* gate, const float* up, int64_t count, Number type, voi
 
 // out[r] = the place of the largest of row r of x [rows, cols], the first of equal ones.
 void largest(const float* x, int rows, int cols, int32_t* out, cudaStream_t stream);
+
+// Kernels in place of copies, for graphs: a copy in a graph knows the allocations that it is
+// between, and these may be others at the same addresses when the graph is replayed. Either may be
+// pinned memory of the host.
+void copy_bytes(void* to, const void* from, size_t bytes, cudaStream_t stream);
+// bytes: a multiple of 4
+void zero_words(void* to, size_t bytes, cudaStream_t stream);
 
 // Rounds to nearest; f16 holds values beyond +-65504 at that.
 void narrow(const float* from, int64_t count, Number type, void* to, cudaStream_t stream);

@@ -31,27 +31,19 @@ __device__ __forceinline__ void begin_overlapped() {
 #endif
 }
 
-inline bool can_overlap() {
-  static const bool can = [] {
-    int device = 0, major = 0;
-    check(cudaGetDevice(&device), "asking for the GPU");
-    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-          "asking for the GPU");
-    return major >= 9;
-  }();
-  return can;
-}
-
-inline int multiprocessors() {
-  static const int count = [] {
+// A number of the GPU at hand.
+template <cudaDeviceAttr kAttribute>
+int gpu_number() {
+  static const int number = [] {
     int device = 0, found = 0;
     check(cudaGetDevice(&device), "asking for the GPU");
-    check(cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device),
-          "asking for the GPU");
+    check(cudaDeviceGetAttribute(&found, kAttribute, device), "asking for the GPU");
     return found;
   }();
-  return count;
+  return number;
 }
+inline bool can_overlap() { return gpu_number<cudaDevAttrComputeCapabilityMajor>() >= 9; }
+inline int multiprocessors() { return gpu_number<cudaDevAttrMultiProcessorCount>(); }
 
 // Launches a kernel that may begin while the one before it in the stream ends.
 template <class... P>

@@ -10,8 +10,8 @@ constexpr int kMostThreads = 1024;
 // A block a row. A thread has kWide columns at a time.
 template <int kWide>
 __global__ void __launch_bounds__(kMostThreads)
-    norm_kernel(const float* x, const float* weight, float eps, int cols, float* out,
-                Number type, void* rounded) {
+    norm_kernel(const float* x, const float* weight, float eps, int cols, float* out, Number type,
+                void* rounded) {
   __shared__ float sums[kMostThreads / 32];
   begin_overlapped();
   const int64_t first = int64_t{blockIdx.x} * cols;

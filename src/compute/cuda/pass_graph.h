@@ -1,6 +1,7 @@
 // Passes that repeat. What such a pass launches is written down, and launched when the pass ends:
 // by replaying the graph of an earlier pass that launched the same, argument for argument. Data of
-// a pass are no arguments: they lie where the arguments point.
+// a pass are no arguments: they lie where the arguments point. Only kernels: a copy in a graph
+// knows more than its addresses.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -49,7 +49,8 @@ void place(const Placing& p, cudaStream_t stream) {
   const int rows = std::max(p.query_rows, p.key_rows);
   if (rows == 0) return;
   const int heads = p.heads + 2 * p.kv_heads;
-  const dim3 grid(static_cast<unsigned>(rows), static_cast<unsigned>((heads + kHeads - 1) / kHeads));
+  const dim3 grid(static_cast<unsigned>(rows),
+                  static_cast<unsigned>((heads + kHeads - 1) / kHeads));
   launch_overlapped(place_kernel, grid, dim3(32, kHeads), stream, p);
   launched("placing queries, keys and values");
 }

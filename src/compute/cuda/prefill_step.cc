@@ -32,8 +32,8 @@ struct Sources {
   std::vector<int32_t> key_positions;
   std::vector<uint32_t> stale;
 
-  PrefillSpan add(const AttendArgs& args, std::span<const SegmentUse> run, ShortChunks& short_chunks,
-                  int32_t position) {
+  PrefillSpan add(const AttendArgs& args, std::span<const SegmentUse> run,
+                  ShortChunks& short_chunks, int32_t position) {
     PrefillSpan span;
     span.first_page = static_cast<int32_t>(pages.size());
     span.position = position;
@@ -156,6 +156,7 @@ void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
   widened_.describe(packed_);
   partials_ = roomy(static_cast<size_t>(plan.first_partial.back()));
   merged_ = static_cast<int>(plan.merged.size());
+  described_.set(gpu, packed_.bytes);
 }
 
 void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
@@ -163,7 +164,7 @@ void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   const bool holds = prepared_.holds(differs_by_layer(args) ? 0 : args.pass);
   if (!holds || !same_rows || !short_chunks_.holds(gpu) || !widened_.holds(gpu)) plan(gpu, args);
   if (gpu.failed()) return;
-  const std::byte* base = staged_.get(gpu, packed_.bytes);
+  const std::byte* base = described_.get();
   const auto dim = static_cast<size_t>(args.head_dim);
   auto* partial_values = gpu.scratch<float>(Gpu::kPartials, partials_ * (dim + 2));
   if (gpu.failed()) return;

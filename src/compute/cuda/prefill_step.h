@@ -35,10 +35,10 @@ class PrefillStep {
   struct Offsets {
     size_t items, first_item, spans, merged, first_partial, rows, positions, turns, pages,
         key_positions, stale;
-  } at_{};                // in `packed_`
+  } at_{};               // in `packed_`
   size_t partials_ = 0;  // that there is room for
   int merged_ = 0;       // queries
-  Staged staged_;
+  Described described_;  // `packed_`
 };
 
 }  // namespace looseleaf::cuda

@@ -39,10 +39,6 @@ using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDes
 
 constexpr const char* kMultiplying = "multiplying";
 
-void clear(std::byte* memory, size_t bytes, cudaStream_t stream) {
-  check(cudaMemsetAsync(memory, 0, bytes, stream), kMultiplying);
-}
-
 // A row-major matrix, which the column-major library takes as its transpose.
 void make_layout(Layout& layout, Number type, int64_t rows, int64_t cols) {
   check(cublasLtMatrixLayoutCreate(&layout.value, data_type(type), static_cast<uint64_t>(cols),
@@ -70,54 +66,68 @@ Expected<std::unique_ptr<Products>> Products::create(Gpu& gpu, bool deterministi
   return products;
 }
 
+struct Products::Kernel {
+  Operation operation;
+  Layout w, x, y;
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+Products::Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
+Products::~Products() = default;
+
+const Products::Kernel& Products::kernel_for(const GpuProduct& product, const void* x, int rows,
+                                             bool accumulate) {
+  const GpuMatrix& w = *product.w;
+  const bool biased = product.bias != nullptr;
+  std::unique_ptr<Kernel>& kernel = kernels_[{w.type, w.rows, w.cols, rows, accumulate, biased,
+                                              alignment(x), alignment(product.y)}];
+  if (kernel != nullptr) return *kernel;
+  kernel = std::make_unique<Kernel>();
+  check(cublasLtMatmulDescCreate(&kernel->operation.value, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+        kMultiplying);
+  set(kernel->operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  if (biased) {
+    set(kernel->operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(kernel->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias);
+    set(kernel->operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+  }
+  make_layout(kernel->w, w.type, w.rows, w.cols);
+  make_layout(kernel->x, w.type, rows, w.cols);
+  make_layout(kernel->y, Number::kF32, rows, w.rows);
+  Preference preference;
+  check(cublasLtMatmulPreferenceCreate(&preference.value), kMultiplying);
+  set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+      static_cast<uint32_t>(alignment(w.data)));
+  set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<uint32_t>(alignment(x)));
+  for (const auto attribute :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    set(preference, attribute, static_cast<uint32_t>(alignment(product.y)));
+  if (deterministic_)
+    set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE));
+  cublasLtMatmulHeuristicResult_t result{};
+  int results = 0;
+  check(cublasLtMatmulAlgoGetHeuristic(gpu_.blas(), kernel->operation.value, kernel->w.value,
+                                       kernel->x.value, kernel->y.value, kernel->y.value,
+                                       preference.value, 1, &result, &results),
+        "choosing a product's kernel");
+  if (results == 0) fatal(kMultiplying, "cuBLASLt has no kernel for this shape");
+  kernel->algorithm = result.algo;
+  return *kernel;
+}
+
 void Products::multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
                              bool accumulate, cudaStream_t stream) {
-  const GpuMatrix& w = *product.w;
-  const float* bias = product.bias;
-  float* y = product.y;
-  Operation operation;
-  check(cublasLtMatmulDescCreate(&operation.value, CUBLAS_COMPUTE_32F, CUDA_R_32F), kMultiplying);
-  set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-  if (bias != nullptr) {
-    set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    set(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
-  }
-  Layout a, b, c;
-  make_layout(a, w.type, w.rows, w.cols);
-  make_layout(b, w.type, rows, w.cols);
-  make_layout(c, Number::kF32, rows, w.rows);
-
-  const Key key{w.type,     w.rows,          w.cols,       rows,
-                accumulate, bias != nullptr, alignment(x), alignment(y)};
-  auto found = self->chosen_.find(key);
-  if (found == self->chosen_.end()) {
-    Preference preference;
-    check(cublasLtMatmulPreferenceCreate(&preference.value), kMultiplying);
-    set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-        static_cast<uint32_t>(alignment(w.data)));
-    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-        static_cast<uint32_t>(alignment(x)));
-    for (const auto attribute :
-         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
-      set(preference, attribute, static_cast<uint32_t>(alignment(y)));
-    if (self->deterministic_)
-      set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-          static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE));
-    cublasLtMatmulHeuristicResult_t result{};
-    int results = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(self->gpu_.blas(), operation.value, a.value, b.value, c.value,
-                                         c.value, preference.value, 1, &result, &results),
-          "choosing a product's kernel");
-    if (results == 0) fatal(kMultiplying, "cuBLASLt has no kernel for this shape");
-    found = self->chosen_.emplace(key, result.algo).first;
-  }
+  const Kernel& kernel = self->kernel_for(product, x, rows, accumulate);
+  if (product.bias != nullptr)
+    set(kernel.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias);
   const float one = 1, beta = accumulate ? 1.0f : 0.0f;
-  check(cublasLtMatmul(self->gpu_.blas(), operation.value, &one, w.data, a.value, x, b.value,
-                       &beta, y, c.value, y, c.value, &found->second, self->workspace_.get(),
-                       kWorkspace, stream),
-        kMultiplying);
+  check(
+      cublasLtMatmul(self->gpu_.blas(), kernel.operation.value, &one, product.w->data,
+                     kernel.w.value, x, kernel.x.value, &beta, product.y, kernel.y.value, product.y,
+                     kernel.y.value, &kernel.algorithm, self->workspace_.get(), kWorkspace, stream),
+      kMultiplying);
 }
 
 bool Products::multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
@@ -141,8 +151,7 @@ bool Products::multiply_few(std::span<const GpuProduct> products, const float* x
 Rounded Products::rounded(const float* x, int rows, int64_t cols) {
   if (deterministic_ || usual_ == Number::kF32 || rows <= kFewRows) return {};
   rounded_count_ = rows * cols;
-  void* to =
-      gpu_.scratch(Gpu::kInput, static_cast<size_t>(rounded_count_) * number_bytes(usual_));
+  void* to = gpu_.scratch(Gpu::kInput, static_cast<size_t>(rounded_count_) * number_bytes(usual_));
   rounded_ = x;
   rounded_type_ = usual_;
   rounded_at_ = gpu_.launches() + 1;
@@ -171,10 +180,10 @@ void Products::multiply_blocks(const GpuProduct& product, const float* x, int ro
   if (gpu_.failed()) return;
   for (int first = 0; first < rows; first += kBlockRows) {
     const int count = std::min(kBlockRows, rows - first);
+    if (count < kBlockRows)
+      gpu_.launch(&zero_words, static_cast<void*>(narrowed), kBlockRows * row_bytes);
     gpu_.launch(&narrow, x + static_cast<size_t>(first) * cols, int64_t{count} * w.cols, w.type,
                 static_cast<void*>(narrowed));
-    gpu_.launch(&clear, narrowed + static_cast<size_t>(count) * row_bytes,
-                static_cast<size_t>(kBlockRows - count) * row_bytes);
     gpu_.launch(&multiply_rows, this, GpuProduct{product.w, product.bias, block},
                 static_cast<const void*>(narrowed), kBlockRows, false);
     gpu_.launch(&assign, static_cast<const float*>(block), int64_t{count} * w.rows, accumulate,
@@ -194,8 +203,7 @@ void Products::multiply(std::span<const GpuProduct> products, const float* x, in
       multiply_blocks(product, x, rows, accumulate);
       continue;
     }
-    if (before == nullptr || product.w->type != before->type)
-      rounded = input(*product.w, x, rows);
+    if (before == nullptr || product.w->type != before->type) rounded = input(*product.w, x, rows);
     before = product.w;
     if (gpu_.failed()) return;
     gpu_.launch(&multiply_rows, this, product, rounded, rows, accumulate);

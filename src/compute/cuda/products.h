@@ -20,6 +20,7 @@ class Products {
  public:
   // Errors: kUnavailable (no memory for the library's workspace).
   static Expected<std::unique_ptr<Products>> create(Gpu& gpu, bool deterministic);
+  ~Products();
 
   // y = x W^T + bias for each of the products, or y += where `accumulate`; their W have the same
   // columns. x: [rows, columns]
@@ -41,7 +42,9 @@ class Products {
                             bool accumulate, cudaStream_t stream);
 
  private:
-  explicit Products(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
+  Products(Gpu& gpu, bool deterministic);
+  struct Kernel;  // the library's objects for a product
+  const Kernel& kernel_for(const GpuProduct& product, const void* x, int rows, bool accumulate);
   bool multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
                     RowOutput output);
   // x as W takes it; null where there is no memory.
@@ -55,7 +58,7 @@ class Products {
   Gpu& gpu_;
   bool deterministic_;
   Memory workspace_;
-  std::map<Key, cublasLtMatmulAlgo_t> chosen_;
+  std::map<Key, std::unique_ptr<Kernel>> kernels_;
   Number usual_ = Number::kF32;  // of the last W
   // What the scratch for rounded x holds, as long as the GPU's launches are so many.
   const float* rounded_ = nullptr;

@@ -6,11 +6,16 @@
 namespace looseleaf::cuda {
 namespace {
 
-// A warp has one output at a time, or a part of its columns, and asks for the weights of the next
-// chunk of columns before it multiplies those of this one: 2 to 4 KB in flight, four blocks a
-// multiprocessor.
+// A warp has one output at a time, or a part of its columns, and two chunks of columns on their way
+// while it multiplies a third: 2 to 4 KB in flight, four blocks a multiprocessor.
 constexpr int kRowWarps = 8, kRowThreads = 32 * kRowWarps, kRowBlocks = 4;
-constexpr int kStep = 4, kLoads = 8, kChunk = 32 * kStep * kLoads;  // columns
+constexpr int kStep = 4;  // columns of a thread
+
+// Loads of a chunk: 16 registers.
+template <class W, int kStreams>
+constexpr int kLoads = 16 / (kStreams * static_cast<int>(sizeof(W)));
+template <class W, int kStreams>
+constexpr int kChunk = 32 * kStep* kLoads<W, kStreams>;  // columns
 
 // Four weights.
 template <class W>
@@ -55,10 +60,12 @@ __device__ __forceinline__ float silu(float x) { return x / (1.0f + expf(-x)); }
 template <class W, int kRows, bool kGated>
 struct RowProductWarp {
   static constexpr int kStreams = kGated ? 2 : 1;  // matrices read side by side
+  static constexpr int kLoads = ::looseleaf::cuda::kLoads<W, kStreams>;
+  static constexpr int kChunk = ::looseleaf::cuda::kChunk<W, kStreams>;
+  using Chunk = Four<W>[kStreams][kLoads];
 
   const RowProducts& p;
   const int lane = threadIdx.x % 32;
-  Four<W> now[kStreams][kLoads], next[kStreams][kLoads];
 
   // Where an output of all products is: which product's, and which of its outputs.
   __device__ __forceinline__ int product_of(int64_t& output) const {
@@ -69,8 +76,7 @@ struct RowProductWarp {
     return which;
   }
 
-  __device__ __forceinline__ void load(Four<W> (&to)[kStreams][kLoads], int64_t output,
-                                       int chunk) const {
+  __device__ __forceinline__ void load(Chunk& to, int64_t output, int chunk) const {
     const int which = product_of(output);
 #pragma unroll
     for (int s = 0; s < kStreams; ++s) {
@@ -83,18 +89,18 @@ struct RowProductWarp {
     }
   }
 
-  __device__ __forceinline__ void multiply(int chunk, float4 (&sum)[kStreams][kRows]) const {
+  __device__ __forceinline__ void multiply(const Chunk& weights, int chunk,
+                                           float4 (&sum)[kStreams][kRows]) const {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
       const int column = chunk * kChunk + (i * 32 + lane) * kStep;
       if (column >= p.cols) return;
       float4 w[kStreams];
 #pragma unroll
-      for (int s = 0; s < kStreams; ++s) w[s] = now[s][i].floats();
+      for (int s = 0; s < kStreams; ++s) w[s] = weights[s][i].floats();
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
-        const auto x =
-            *reinterpret_cast<const float4*>(p.x + min(r, p.rows - 1) * p.cols + column);
+        const auto x = *reinterpret_cast<const float4*>(p.x + min(r, p.rows - 1) * p.cols + column);
 #pragma unroll
         for (int s = 0; s < kStreams; ++s) {
           sum[s][r].x += w[s].x * x.x;
@@ -111,7 +117,8 @@ struct RowProductWarp {
     return bias == nullptr ? total : total + bias[output];
   }
   // totals: of the streams
-  __device__ __forceinline__ void write(int64_t output, int row, const float (&totals)[kStreams]) {
+  __device__ __forceinline__ void write(int64_t output, int row,
+                                        const float (&totals)[kStreams]) const {
     if (row >= p.rows) return;
     const int which = product_of(output);
     const RowProducts::Each& product = p.each[which];
@@ -130,15 +137,29 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocks)
     row_product_kernel(const RowProducts p, int64_t outputs, int parts) {
   using Warp = RowProductWarp<W, kRows, kGated>;
   __shared__ float sums[kRowWarps][Warp::kStreams][kRows];
-  Warp warp{p};
+  const Warp warp{p};
   const int number = threadIdx.x / 32, part = number % parts;
-  const int chunks = static_cast<int>((p.cols + kChunk - 1) / kChunk);
+  const int chunks = static_cast<int>((p.cols + Warp::kChunk - 1) / Warp::kChunk);
   const int first_chunk = chunks * part / parts, end_chunk = chunks * (part + 1) / parts;
   const int64_t step = int64_t{gridDim.x} * (kRowWarps / parts);
   int64_t output = int64_t{blockIdx.x} * (kRowWarps / parts) + number / parts;
-  const bool reads = first_chunk < end_chunk;
+
+  // What is asked for next: two chunks ahead of what is multiplied, through all of the warp's
+  // outputs.
+  int64_t next_output = output;
+  int next_chunk = first_chunk;
+  const auto load_next = [&](typename Warp::Chunk& to) {
+    if (next_output >= outputs) return;
+    warp.load(to, next_output, next_chunk);
+    if (++next_chunk < end_chunk) return;
+    next_chunk = first_chunk;
+    next_output += step;
+  };
+  typename Warp::Chunk even, odd;
+  bool at_odd = false;
   // Weights are nobody's result: the first are on their way while the kernel before ends.
-  if (reads && output < outputs) warp.load(warp.now, output, first_chunk);
+  load_next(even);
+  load_next(odd);
   begin_overlapped();
 
   // All warps of a block go round as often: they meet where outputs are shared.
@@ -146,15 +167,14 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocks)
        block_first += step, output += step) {
     float4 sum[Warp::kStreams][kRows] = {};
     for (int chunk = first_chunk; chunk < end_chunk && output < outputs; ++chunk) {
-      const bool same = chunk + 1 < end_chunk;
-      const int64_t next_output = same ? output : output + step;
-      if (next_output < outputs)
-        warp.load(warp.next, next_output, same ? chunk + 1 : first_chunk);
-      warp.multiply(chunk, sum);
-#pragma unroll
-      for (int s = 0; s < Warp::kStreams; ++s)
-#pragma unroll
-        for (int i = 0; i < kLoads; ++i) warp.now[s][i] = warp.next[s][i];
+      if (at_odd) {
+        warp.multiply(odd, chunk, sum);
+        load_next(odd);
+      } else {
+        warp.multiply(even, chunk, sum);
+        load_next(even);
+      }
+      at_odd = !at_odd;
     }
     float totals[Warp::kStreams][kRows];
 #pragma unroll
@@ -188,15 +208,13 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocks)
 
 // Into how many parts columns are cut, so that warps end together: the last round of outputs may
 // leave most of them idle.
-int parts_for(int64_t outputs, int64_t cols) {
+int parts_for(int64_t outputs, int64_t chunks) {
   const int64_t warps = int64_t{multiprocessors()} * kRowBlocks * kRowWarps;
-  const int64_t chunks = (cols + kChunk - 1) / kChunk;
   int best = 1;
   double most = 0;
   for (int parts = 1; parts <= 4 && parts <= chunks; parts *= 2) {
     const int64_t rounds = (outputs * parts + warps - 1) / warps;
-    const double busy =
-        static_cast<double>(outputs * parts) / static_cast<double>(rounds * warps);
+    const double busy = static_cast<double>(outputs * parts) / static_cast<double>(rounds * warps);
     if (busy > most + 0.05) {
       most = busy;
       best = parts;
@@ -210,13 +228,14 @@ void launch_type(const RowProducts& p, cudaStream_t stream) {
   const bool gated = p.output == RowOutput::kGate;
   int64_t outputs = p.each[0].outputs;
   for (int i = 1; i < p.count && !gated; ++i) outputs += p.each[i].outputs;
-  const int parts = parts_for(outputs, p.cols);
+  const int64_t chunk = gated ? kChunk<W, 2> : kChunk<W, 1>;
+  const int parts = parts_for(outputs, (p.cols + chunk - 1) / chunk);
   const int64_t blocks = std::min<int64_t>((outputs * parts + kRowWarps - 1) / kRowWarps,
                                            int64_t{multiprocessors()} * kRowBlocks);
-  const auto kernel = p.rows == 1
-                          ? (gated ? row_product_kernel<W, 1, true> : row_product_kernel<W, 1, false>)
-                          : (gated ? row_product_kernel<W, kFewRows, true>
-                                   : row_product_kernel<W, kFewRows, false>);
+  const auto kernel =
+      p.rows == 1 ? (gated ? row_product_kernel<W, 1, true> : row_product_kernel<W, 1, false>)
+                  : (gated ? row_product_kernel<W, kFewRows, true>
+                           : row_product_kernel<W, kFewRows, false>);
   launch_overlapped(kernel, static_cast<unsigned>(blocks), kRowThreads, stream, p, outputs, parts);
 }
 

@@ -13,8 +13,8 @@ const Segment& segment_of(const AttendArgs& args, const SegmentUse& use) {
 }
 
 bool is_short(const Segment& s) {
-  return s.count <= kShort && s.positions.empty() && s.stale.empty() &&
-         s.count_by_layer.empty() && s.layout->layers > 1 && is_swizzled(*s.layout);
+  return s.count <= kShort && s.positions.empty() && s.stale.empty() && s.count_by_layer.empty() &&
+         s.layout->layers > 1 && is_swizzled(*s.layout);
 }
 
 // As run_length().

@@ -15,8 +15,7 @@ __global__ void silu_kernel(float* gate, const float* up, int64_t count, Number 
     load_floats(gate + i, values);
     load_floats(up + i, factors);
 #pragma unroll
-    for (int j = 0; j < kWide; ++j)
-      values[j] = values[j] / (1.0f + expf(-values[j])) * factors[j];
+    for (int j = 0; j < kWide; ++j) values[j] = values[j] / (1.0f + expf(-values[j])) * factors[j];
     if (rounded != nullptr)
       store_rounded(values, type, rounded, i);
     else
