@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kMostTokens = 1 << 20;
 constexpr int64_t kMostChunks = 1 << 16;
+constexpr int64_t kMostBindings = 1 << 18;  // chunks of all requests
 constexpr NumberRange kZipf{"zipf", 0, 10};
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -43,6 +44,9 @@ Expected<DecodeRow> parse_decode(const std::vector<std::string>& parts) {
   }
   if (int64_t{row.each} * row.tokens > kMostTokens)
     return error(ErrorCode::kUsage, "a request has more than {} tokens", kMostTokens);
+  if (int64_t{row.requests} * row.each > kMostBindings)
+    return error(ErrorCode::kUsage, "all requests together have more than {} chunks",
+                 kMostBindings);
   return row;
 }
 

@@ -161,7 +161,8 @@ void add_attention_flags(CLI::App& app, AttentionBench& bench) {
       app, "--seed", [&](int64_t n) { bench.seed = static_cast<uint32_t>(n); }, 0, INT32_MAX,
       "Of the requests and the data. Default: 7");
   app.add_flag("--check", bench.check,
-               "Compare every way with attention by its definition in float64, on odd sizes");
+               "Instead of measuring, compare every way with attention by its definition in "
+               "float64, on odd sizes of its own");
 }
 
 Status bench_attention(const AttentionBench& bench, const EngineOptions& options,

@@ -147,7 +147,7 @@ class Device {
   // again what is there does nothing. Errors: kUnavailable (no memory), kUnsupported.
   virtual Status load(const WeightMatrix& matrix) = 0;
   virtual Status load(std::span<const float> vector) = 0;
-  // How loaded weights are held, for people: "bf16 211 (209 widened from q4_1)".
+  // How loaded weights are held, for people: "211 bf16 (from q4_1)".
   virtual std::string describe_weights() const = 0;
 
   // Memory for pages, taken once, after loading and before the first page. bytes: all that pages

@@ -23,7 +23,8 @@ class RepairPass {
 
   // Points into this object.
   const Pass& pass() const { return pass_; }
-  // For run_in_pieces. CacheBlend's released mask lets rows see later ones: they run as one piece.
+  // For run_in_pieces; 0: as many as the device takes. CacheBlend's released mask lets rows see
+  // later ones: they run as one piece.
   size_t piece_rows() const;
 
  private:

@@ -73,8 +73,8 @@ Status append_token(EngineCore& core, Sequence& sequence, int32_t token);
 // parts the last one gives logits.
 Pass pending_text(const Sequence& sequence, size_t end, int layers);
 
-// Runs all tokens that are not computed yet. logits: [vocab] after the last token; empty where only
-// the largest one's token is wanted. Errors: kUnavailable.
+// Runs all tokens that are not computed yet. logits: [vocab] after the last token, may be empty;
+// largest: the host's, becomes the token of the largest of them, or null. Errors: kUnavailable.
 Status compute_text(EngineCore& core, Sequence& sequence, std::span<float> logits,
                     int32_t* largest = nullptr);
 

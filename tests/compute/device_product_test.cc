@@ -215,6 +215,75 @@ TEST_P(DeviceOperations, RotatesByEachRowsAngles) {
   }
 }
 
+// Gate, up and down in formats that devices multiply in different ways.
+TEST_P(DeviceOperations, FeedsForward) {
+  constexpr int kHidden = 96, kFfn = 160;
+  const auto open = open_device(GetParam(), {.threads = 2});
+  ASSERT_TRUE(open);
+  Device& device = *open->device;
+  std::vector<std::unique_ptr<RandomMatrix>> matrices;  // outlive the device's copies
+  const auto add = [&](uint32_t type, int64_t rows, int64_t cols) {
+    matrices.push_back(
+        std::make_unique<RandomMatrix>(*find_gguf_weight_type(type), rows, cols, random_));
+    EXPECT_TRUE(device.load(matrices.back()->matrix));
+    return &matrices.back()->matrix;
+  };
+  const auto row_of = [](const WeightMatrix& w, int64_t r) {
+    std::vector<float> row(static_cast<size_t>(w.cols));
+    w.dequantize_row(r, row.data());
+    return row;
+  };
+  const auto dot = [](const std::vector<float>& row, const auto& with) {
+    double sum = 0;
+    for (size_t i = 0; i < row.size(); ++i) sum += double{row[i]} * with(i);
+    return sum;
+  };
+  struct Formats {
+    uint32_t gated, down;  // GGUF: 0 f32, 1 f16, 30 bf16
+  };
+  for (const Formats formats : {Formats{30, 30}, {30, 1}, {1, 0}, {0, 30}, {0, 0}}) {
+    const WeightMatrix* gate = add(formats.gated, kFfn, kHidden);
+    const WeightMatrix* up = add(formats.gated, kFfn, kHidden);
+    const WeightMatrix* down = add(formats.down, kHidden, kFfn);
+    for (const int rows : {1, 2, 3, 130}) {
+      const auto count = static_cast<size_t>(rows);
+      const std::vector<float> x = random_floats(count * kHidden, random_);
+      const std::vector<float> y = random_floats(count * kHidden, random_);
+      const DeviceFloats x_there(device, x), y_there(device, y);
+      const DeviceFloats gate_there(device, count * kFfn), up_there(device, count * kFfn);
+      FeedForwardArgs args;
+      args.gate = gate;
+      args.up = up;
+      args.down = down;
+      args.x = x_there.data();
+      args.rows = rows;
+      args.gate_out = gate_there.data();
+      args.up_out = up_there.data();
+      args.y = y_there.data();
+      device.feed_forward(args);
+      const std::vector<float> got = y_there.read();
+      double error = 0, norm = 0;
+      for (size_t r = 0; r < count; ++r) {
+        const auto of_x = [&](size_t i) { return double{x[r * kHidden + i]}; };
+        std::vector<double> gated;
+        for (int64_t f = 0; f < kFfn; ++f) {
+          const double g = dot(row_of(*gate, f), of_x);
+          gated.push_back(g / (1 + std::exp(-g)) * dot(row_of(*up, f), of_x));
+        }
+        for (int64_t h = 0; h < kHidden; ++h) {
+          const size_t at = r * kHidden + static_cast<size_t>(h);
+          const double sum = dot(row_of(*down, h), [&](size_t i) { return gated[i]; });
+          error += std::pow(got[at] - y[at] - sum, 2);
+          norm += std::pow(sum, 2);
+        }
+      }
+      // Three roundings to 8 bits at most; without silu or up it would be about 1.
+      EXPECT_LT(std::sqrt(error / norm), 1e-2)
+          << rows << " rows, formats " << formats.gated << " and " << formats.down;
+    }
+  }
+}
+
 TEST_P(DeviceOperations, FindsTheFirstLargest) {
   for (const int cols : {1, 31, 1000, 49152}) {
     std::vector<float> x = random_floats(3 * static_cast<size_t>(cols), random_);

@@ -26,7 +26,7 @@ void Attention::attend(const AttendArgs& args) {
 
 AttendLaunch Attention::describe(const AttendArgs& args) {
   AttendLaunch launch{};
-  if (!described_.holds(args.pass)) pass_ = describe_pass(args);
+  if (!described_.renew(args.pass)) pass_ = describe_pass(args);
   const std::byte* description = description_.get(gpu_, pass_.bytes);
   if (gpu_.failed()) return launch;
   pass_.point(description, launch);

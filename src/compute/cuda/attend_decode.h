@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "compute/attend_plan.h"
+#include "compute/cuda/check.h"
 
 namespace looseleaf::cuda {
 
@@ -50,5 +51,9 @@ cudaError_t attend_decode(const DecodeArgs& args, int head_dim, int blocks, cuda
 
 // Belongs right behind `attend_decode` in the same stream: it starts while that still runs.
 cudaError_t merge_partials(const MergeArgs& args, int head_dim, cudaStream_t stream);
+// The same for Gpu::launch.
+inline void launch_merge(const MergeArgs& args, int head_dim, cudaStream_t stream) {
+  check(merge_partials(args, head_dim, stream), "merging attention");
+}
 
 }  // namespace looseleaf::cuda

@@ -9,6 +9,7 @@ namespace looseleaf::cuda {
 // `args.layer` is of fp8 pages. head_dim is 64 or 128; else cudaErrorInvalidValue.
 // overlapping: right behind `attend_decode` of the same step in the same stream, starts while that
 // still runs; both are done when this one is.
+// DecodeArgs::rotate_keys is passed over: queries are turned.
 cudaError_t attend_decode_fp8(const DecodeArgs& args, int head_dim, int blocks, bool overlapping,
                               cudaStream_t stream);
 

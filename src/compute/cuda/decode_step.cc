@@ -24,9 +24,6 @@ void launch_decode(decltype(DecodeType::attend) attend, const DecodeArgs& args, 
                    int blocks, bool overlapping, cudaStream_t stream) {
   check(attend(args, head_dim, blocks, overlapping, stream), "attending");
 }
-void launch_merge(const MergeArgs& args, int head_dim, cudaStream_t stream) {
-  check(merge_partials(args, head_dim, stream), "merging attention");
-}
 
 }  // namespace
 
@@ -109,7 +106,7 @@ void DecodeStep::plan(Gpu& gpu, const AttendArgs& args) {
 }
 
 void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
-  if (!prepared_.holds(args.pass)) plan(gpu, args);
+  if (!prepared_.renew(args.pass)) plan(gpu, args);
   const std::byte* base = described_.get();
   const auto dim = static_cast<size_t>(args.head_dim);
   auto* values = gpu.scratch<float>(Gpu::kPartials, partials_ * (dim + 2));

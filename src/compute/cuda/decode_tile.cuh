@@ -31,8 +31,9 @@ struct Tile {
 // An item as the turners leave it for the consumers.
 struct ItemState {
   WorkItem item;
-  int turn;                   // of all vectors, where keys are turned; -1: none
-  int end[kItemVectors];      // keys [0, end) are visible to the vector; 0 where there is none
+  int turn;  // of all vectors, where keys are turned; -1: none
+  // Keys [0, end) are visible to the vector. Where there is none: 0, over fp8 pages all tokens.
+  int end[kItemVectors];
   int partial[kItemVectors];  // -1 where there is no vector
 };
 

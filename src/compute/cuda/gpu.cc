@@ -168,6 +168,7 @@ void Gpu::copy(void* to, const void* from, size_t bytes) {
 }
 
 void Gpu::upload(void* to, const void* from, size_t bytes) {
+  if (graphs_.recording() && bytes > kPiece) flush();  // more than a graph's data should be
   if (graphs_.recording()) {
     const auto* staged = stage(std::span(static_cast<const std::byte*>(from), bytes));
     if (!failed()) copy(to, staged, bytes);

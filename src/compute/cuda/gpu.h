@@ -132,8 +132,8 @@ class Gpu {
 // Whether something that was worked out for AttendArgs::pass is still that of the call at hand.
 class Prepared {
  public:
-  // False: it is to be worked out again, and will hold for this pass.
-  bool holds(uint64_t pass) {
+  // False: it is to be worked out again, and is this pass's then.
+  bool renew(uint64_t pass) {
     const bool same = pass != 0 && pass == pass_;
     pass_ = pass;
     return same;

@@ -42,7 +42,8 @@ int gpu_number() {
   }();
   return number;
 }
-inline bool can_overlap() { return gpu_number<cudaDevAttrComputeCapabilityMajor>() >= 9; }
+// Where begin_overlapped() waits: newer GPUs run what was compiled for older ones.
+inline bool can_overlap() { return gpu_number<cudaDevAttrComputeCapabilityMajor>() == 9; }
 inline int multiprocessors() { return gpu_number<cudaDevAttrMultiProcessorCount>(); }
 
 // Launches a kernel that may begin while the one before it in the stream ends.

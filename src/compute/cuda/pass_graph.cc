@@ -28,7 +28,6 @@ void PassGraphs::finish(cudaStream_t stream) {
   if (known != graphs_.end()) {
     std::rotate(known, known + 1, graphs_.end());
     check(cudaGraphLaunch(graphs_.back().exec, stream), "launching a pass");
-    ++replays_;
   } else if (once != seen_.end()) {
     if (graphs_.size() == kMostGraphs) {
       check(cudaGraphExecDestroy(graphs_.front().exec), "forgetting a captured pass");

@@ -40,9 +40,6 @@ class PassGraphs {
   // Stops recording; what was added is not launched.
   void drop();
 
-  // Graphs that were replayed so far.
-  int64_t replays() const { return replays_; }
-
  private:
   // Sequences of launches that are kept: rows of a step times sizes of what describes it.
   static constexpr size_t kMostGraphs = 32;
@@ -64,7 +61,6 @@ class PassGraphs {
   std::vector<std::function<void(cudaStream_t)>> steps_;
   std::vector<std::vector<std::byte>> seen_;  // once, the latest last
   std::vector<Graph> graphs_;                 // the latest used last
-  int64_t replays_ = 0;
 };
 
 }  // namespace looseleaf::cuda

@@ -84,9 +84,6 @@ bool differs_by_layer(const AttendArgs& args) {
 void launch_prefill(const PrefillArgs& args, int head_dim, int blocks, cudaStream_t stream) {
   check(attend_prefill(args, head_dim, blocks, stream), "attending");
 }
-void launch_merge(const MergeArgs& args, int head_dim, cudaStream_t stream) {
-  check(merge_partials(args, head_dim, stream), "merging attention");
-}
 
 }  // namespace
 
@@ -161,7 +158,7 @@ void PrefillStep::plan(Gpu& gpu, const AttendArgs& args) {
 
 void PrefillStep::run(Gpu& gpu, const AttendArgs& args) {
   const bool same_rows = std::exchange(active_, args.active) == args.active;
-  const bool holds = prepared_.holds(differs_by_layer(args) ? 0 : args.pass);
+  const bool holds = prepared_.renew(differs_by_layer(args) ? 0 : args.pass);
   if (!holds || !same_rows || !short_chunks_.holds(gpu) || !widened_.holds(gpu)) plan(gpu, args);
   if (gpu.failed()) return;
   const std::byte* base = described_.get();

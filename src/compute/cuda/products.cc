@@ -216,7 +216,8 @@ void Products::feed_forward(const GpuProduct& gate, const GpuProduct& up, const 
   const GpuProduct gated[] = {gate, up};
   if (!multiply_few(gated, x, rows, RowOutput::kGate)) {
     multiply(gated, x, rows, false);
-    const Rounded to = rounded(gate.y, rows, gate.w->rows);
+    // Rounded on the way where `down` takes what gate and up took.
+    const Rounded to = down.w->type == usual_ ? rounded(gate.y, rows, gate.w->rows) : Rounded{};
     if (gpu_.failed()) return;
     gpu_.launch(&silu_multiply, gate.y, static_cast<const float*>(up.y), rows * gate.w->rows,
                 to.type, to.to);
