@@ -4,6 +4,7 @@
 #include "compute/cuda/attend_rows.h"
 #include "compute/cuda/decode_step.h"
 #include "compute/cuda/describe_pass.h"
+#include "compute/cuda/described.h"
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/prefill_step.h"
 #include "compute/device.h"

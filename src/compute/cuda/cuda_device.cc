@@ -7,6 +7,7 @@
 #include "compute/cuda/kernels.h"
 #include "compute/cuda/kv_kernels.h"
 #include "compute/cuda/products.h"
+#include "compute/cuda/viewed.h"
 #include "compute/cuda/weights.h"
 #include "compute/cuda_module.h"
 #include "compute/open_device.h"
@@ -124,10 +125,10 @@ class CudaDevice final : public Device {
   void place(const PlaceArgs& args) override {
     Placing placing;
     std::memset(&placing, 0, sizeof placing);  // padding too: launches are compared as bytes
-    const std::byte* staged = stage_slots(args.slots);
+    const Viewed<GpuSlot> there = stage_slots(args.slots);
     if (gpu_->failed()) return;
-    placing.views = reinterpret_cast<const PageView*>(staged);
-    placing.slots = reinterpret_cast<const GpuSlot*>(staged + slots_at_);
+    placing.views = there.views;
+    placing.slots = there.values;
     placing.angles = args.angles.data();
     placing.query = args.query;
     placing.key = args.key;
@@ -150,11 +151,10 @@ class CudaDevice final : public Device {
   }
   void store(int layer, const float* k, const float* v, std::span<const KvSlot> slots) override {
     if (slots.empty()) return;
-    const std::byte* staged = stage_slots(slots);
+    const Viewed<GpuSlot> there = stage_slots(slots);
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::store, reinterpret_cast<const PageView*>(staged),
-                 reinterpret_cast<const GpuSlot*>(staged + slots_at_),
-                 static_cast<int>(slots.size()), slots[0].layout->kv_heads, layer, k, v);
+    gpu_->launch(&cuda::store, there.views, there.values, static_cast<int>(slots.size()),
+                 slots[0].layout->kv_heads, layer, k, v);
   }
   Expected<Ceilings> measure_ceilings() override {
     gpu_->synchronize();
@@ -173,25 +173,23 @@ class CudaDevice final : public Device {
                  args.stored->count, args.layer, args.out);
   }
   void gather(const GatherArgs& args) override {
+    PageViews views;
     std::vector<GpuMove> moves;
-    std::vector<PageView> views;
-    std::vector<const KvLayout*> layouts;
     for (size_t i = 0; i < args.tokens.size(); ++i) {
       const int32_t token = args.tokens[i];
       const KvSlot& slot = args.slots[i];
       moves.push_back({args.source->pages[static_cast<size_t>(token / kPageTokens)], slot.page,
-                       token % kPageTokens, slot.slot, view_of(slot.layout, layouts, views),
+                       token % kPageTokens, slot.slot, views.number_of(*slot.layout),
                        args.source->turn.empty() ? -1 : 0});
     }
     if (moves.empty()) return;
-    const auto* staged = moves_.get(*gpu_, packed(views, moves));
+    const Viewed<GpuMove> there = stage_viewed(*gpu_, moves_, views, moves);
     const std::span<const float> turn = args.source->turn;
     const float* turn_there = turn.empty() ? nullptr : gpu_->stage(turn);
     if (gpu_->failed()) return;
-    gpu_->launch(
-        &cuda::gather, page_view(*args.source->layout), reinterpret_cast<const PageView*>(staged),
-        reinterpret_cast<const GpuMove*>(staged + aligned(views)), static_cast<int>(moves.size()),
-        args.layer, turn_there, args.rotary_dims, args.pairs);
+    gpu_->launch(&cuda::gather, page_view(*args.source->layout), there.views, there.values,
+                 static_cast<int>(moves.size()), args.layer, turn_there, args.rotary_dims,
+                 args.pairs);
   }
 
  private:
@@ -205,36 +203,12 @@ class CudaDevice final : public Device {
     scratch_.erase(scratch);
   }
 
-  // Views, and slots that refer to them at slots_at_.
-  const std::byte* stage_slots(std::span<const KvSlot> slots) {
+  Viewed<GpuSlot> stage_slots(std::span<const KvSlot> slots) {
+    PageViews views;
     std::vector<GpuSlot> to;
-    std::vector<PageView> views;
-    std::vector<const KvLayout*> layouts;
     for (const KvSlot& slot : slots)
-      to.push_back({slot.page, slot.slot, view_of(slot.layout, layouts, views)});
-    slots_at_ = aligned(views);
-    return slots_.get(*gpu_, packed(views, to));
-  }
-
-  static int32_t view_of(const KvLayout* layout, std::vector<const KvLayout*>& layouts,
-                         std::vector<PageView>& views) {
-    for (size_t i = 0; i < layouts.size(); ++i)
-      if (*layouts[i] == *layout) return static_cast<int32_t>(i);
-    layouts.push_back(layout);
-    views.push_back(page_view(*layout));
-    return static_cast<int32_t>(views.size()) - 1;
-  }
-  static size_t aligned(const std::vector<PageView>& views) {
-    return (views.size() * sizeof(PageView) + 15) / 16 * 16;
-  }
-  // Views, then what refers to them.
-  template <class T>
-  static std::vector<std::byte> packed(const std::vector<PageView>& views,
-                                       const std::vector<T>& values) {
-    std::vector<std::byte> bytes(aligned(views) + values.size() * sizeof(T));
-    std::memcpy(bytes.data(), views.data(), views.size() * sizeof(PageView));
-    std::memcpy(bytes.data() + aligned(views), values.data(), values.size() * sizeof(T));
-    return bytes;
+      to.push_back({slot.page, slot.slot, views.number_of(*slot.layout)});
+    return stage_viewed(*gpu_, slots_, views, to);
   }
 
   std::unique_ptr<Gpu> gpu_;
@@ -246,7 +220,6 @@ class CudaDevice final : public Device {
   PageRegion region_;
   std::unordered_map<std::byte*, Memory> scratch_;
   Staged slots_, moves_;
-  size_t slots_at_ = 0;
 };
 
 Expected<std::unique_ptr<Device>> open(const DeviceOptions& options) {

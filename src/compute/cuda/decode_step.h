@@ -3,6 +3,7 @@
 
 #include "compute/attend_plan_by_type.h"
 #include "compute/cuda/decode_types.h"
+#include "compute/cuda/described.h"
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/packed.h"
 #include "compute/device.h"

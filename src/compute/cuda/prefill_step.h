@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "compute/cuda/described.h"
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/packed.h"
 #include "compute/cuda/short_chunks.h"
