@@ -188,15 +188,8 @@ class Device {
   // y = x W^T + bias for each of the products, whose W have x's columns. x: [rows, columns]
   virtual void matmuls(std::span<const WeightProduct> products, const float* x, int rows) = 0;
 
-  // Turns each head's rotary dimensions by its row's angles. x: [rows, heads, head_dim] in place;
-  // angles: [rows][2][rotary_dims / 2] cos, then sin
-  virtual void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
-                      int rotary_dims, RopePairs pairs) = 0;
-
-  // gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i]   (SwiGLU, 2002.05202)
-  virtual void silu_multiply(float* gate, const float* up, int64_t count) = 0;
-
-  // Turns queries and keys by their rows' angles, and stores keys and values.
+  // Turns the rotary dimensions of each head's query and key by its row's angles, and stores keys
+  // and values.
   virtual void place(const PlaceArgs& args) = 0;
 
   virtual void feed_forward(const FeedForwardArgs& args) = 0;

@@ -61,18 +61,11 @@ class CpuDevice final : public Device {
     for (const WeightProduct& p : products)
       cpu_matmul(pool_, products_, *p.w, p.bias, x, rows, false, p.y);
   }
-  void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
-              int rotary_dims, RopePairs pairs) override {
-    cpu_rotate(pool_, x, angles, rows, heads, head_dim, rotary_dims, pairs);
-  }
-  void silu_multiply(float* gate, const float* up, int64_t count) override {
-    cpu_silu_multiply(pool_, gate, up, count);
-  }
   void place(const PlaceArgs& args) override {
     const auto keys = static_cast<int>(args.slots.size());
     const auto turn = [&](float* x, int rows, int heads) {
       if (rows > 0)
-        rotate(x, args.angles, rows, heads, args.head_dim, args.rotary_dims, args.pairs);
+        cpu_rotate(pool_, x, args.angles, rows, heads, args.head_dim, args.rotary_dims, args.pairs);
     };
     turn(args.query, args.query_rows, args.heads);
     turn(args.key, keys, args.kv_heads);
@@ -82,7 +75,7 @@ class CpuDevice final : public Device {
     const WeightProduct gated[] = {{args.gate, args.gate_bias, args.gate_out},
                                    {args.up, args.up_bias, args.up_out}};
     matmuls(gated, args.x, args.rows);
-    silu_multiply(args.gate_out, args.up_out, args.rows * args.gate->rows);
+    cpu_silu_multiply(pool_, args.gate_out, args.up_out, args.rows * args.gate->rows);
     matmul(*args.down, args.down_bias, args.gate_out, args.rows, true, args.y);
   }
   void largest(const float* x, int rows, int cols, int32_t* out) override {

@@ -106,15 +106,6 @@ class CudaDevice final : public Device {
       all.push_back({&weights_.find(*p.w), weights_.find(p.bias), p.y});
     products_->multiply(all, x, rows, false);
   }
-  void rotate(float* x, std::span<const float> angles, int rows, int heads, int head_dim,
-              int rotary_dims, RopePairs pairs) override {
-    if (gpu_->failed()) return;
-    gpu_->launch(&cuda::rotate, x, angles.data(), rows, heads, head_dim, rotary_dims, pairs);
-  }
-  void silu_multiply(float* gate, const float* up, int64_t count) override {
-    if (gpu_->failed()) return;
-    gpu_->launch(&cuda::silu_multiply, gate, up, count, Number::kF32, static_cast<void*>(nullptr));
-  }
   void feed_forward(const FeedForwardArgs& args) override {
     const GpuProduct down{&weights_.find(*args.down), weights_.find(args.down_bias), args.y};
     products_->feed_forward(

@@ -19,10 +19,6 @@ void embed(const GpuMatrix* table, const int32_t* tokens, int count, float* out,
 void rms_norm(const float* x, const float* weight, float eps, int rows, int cols, float* out,
               Number type, void* rounded, cudaStream_t stream);
 
-// x: [rows, heads, head_dim] in place; angles: [rows][2][rotary_dims / 2]
-void rotate(float* x, const float* angles, int rows, int heads, int head_dim, int rotary_dims,
-            RopePairs pairs, cudaStream_t stream);
-
 // Where `rounded` is not null, the result goes there alone.
 void silu_multiply(float* gate, const float* up, int64_t count, Number type, void* rounded,
                    cudaStream_t stream);
