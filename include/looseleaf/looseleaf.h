@@ -34,7 +34,7 @@ struct EngineOptions {
   int64_t cache_bytes = 0;
   // Chunks: f32 | bf16 | f16 | fp8 | q8_0; auto: f16 (cpu), bf16 (cuda), f32 when exact
   std::string kv_type = "auto";
-  // Text and generated tokens: the same names; auto: f32 (cpu), bf16 (cuda), f32 when exact
+  // Text and generated tokens: the same names; auto: f16 (cpu), bf16 (cuda), f32 when exact
   std::string private_kv_type = "auto";
   bool exact = false;          // compute and keep everything in f32
   bool deterministic = false;  // same bits alone or after others, cold or warm

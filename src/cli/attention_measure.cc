@@ -41,8 +41,7 @@ Status AttentionMeasurer::time(AttentionScene& scene, std::vector<Timed>& ways) 
   for (int r = -measuring_.warm_up; r < measuring_.repetitions; ++r)
     for (Timed& timed : ways) {
       // Another way's plan is in place: the pass before the counted one makes this way's anew.
-      LL_ASSIGN(const double planned, pass_us(scene, *timed.way, timed.pass, true));
-      static_cast<void>(planned);
+      if (ways.size() > 1) LL_RETURN_IF_ERROR(pass_us(scene, *timed.way, timed.pass, true));
       LL_ASSIGN(const double us, pass_us(scene, *timed.way, timed.pass, true));
       if (r >= 0) timed.us.push_back(us);
     }

@@ -19,25 +19,7 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeBlocksPerSm)
       reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(raw) + 1023) & ~uintptr_t{1023});
   block.queries = block.stages + T::kStages * T::kStageBytes;
   block.states = states;
-  block.full = shared_address(barriers);
-  block.empty = block.full + 8 * T::kStages;
-  block.query_full = block.empty + 8 * T::kStages;
-  block.query_empty = block.query_full + 16;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < T::kStages; ++s) {
-      barrier_init(block.full + 8 * s, 1);
-      barrier_init(block.empty + 8 * s, kConsumers / 32);
-    }
-    for (int b = 0; b < 2; ++b) {
-      barrier_init(block.query_full + 8 * b, kTurners);
-      barrier_init(block.query_empty + 8 * b, kConsumers / 32);
-    }
-    barrier_init_fence();
-  }
-  __syncthreads();
-  launch_dependents();
-  block.begin = args.first_item[blockIdx.x];
-  block.end = args.first_item[blockIdx.x + 1];
+  begin_block<T::kStages>(args, block, barriers);
   const int thread = threadIdx.x;
   if (thread < kConsumers)
     consume<kHeadDim, kRotateKeys>(args, block);

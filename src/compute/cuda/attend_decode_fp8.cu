@@ -3,6 +3,7 @@
 #include "compute/cuda/decode_fp8_consumer.cuh"
 #include "compute/cuda/decode_fp8_producer.cuh"
 #include "compute/cuda/decode_fp8_turner.cuh"
+#include "compute/cuda/launch.cuh"
 
 namespace looseleaf::cuda {
 namespace {
@@ -18,25 +19,7 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeBlocksPerSm)
   block.stages = shared;
   block.queries = block.stages + T::kStages * T::kStageBytes;
   block.states = states;
-  block.full = shared_address(barriers);
-  block.empty = block.full + 8 * T::kStages;
-  block.query_full = block.empty + 8 * T::kStages;
-  block.query_empty = block.query_full + 16;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < T::kStages; ++s) {
-      barrier_init(block.full + 8 * s, 1);
-      barrier_init(block.empty + 8 * s, kConsumers / 32);
-    }
-    for (int b = 0; b < 2; ++b) {
-      barrier_init(block.query_full + 8 * b, kTurners);
-      barrier_init(block.query_empty + 8 * b, kConsumers / 32);
-    }
-    barrier_init_fence();
-  }
-  __syncthreads();
-  launch_dependents();
-  block.begin = args.first_item[blockIdx.x];
-  block.end = args.first_item[blockIdx.x + 1];
+  begin_block<T::kStages>(args, block, barriers);
   const int thread = threadIdx.x;
   if (thread < kConsumers)
     consume_fp8<kHeadDim>(args, block);
@@ -55,17 +38,8 @@ cudaError_t launch(const DecodeArgs& args, int blocks, bool overlapping, cudaStr
           decode_fp8_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
       error != cudaSuccess)
     return error;
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = kDecodeThreads;
-  config.dynamicSmemBytes = kShared;
-  config.stream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = overlapping ? 1 : 0;
-  return cudaLaunchKernelEx(&config, decode_fp8_kernel<kHeadDim>, args);
+  return launch_kernel(decode_fp8_kernel<kHeadDim>, static_cast<unsigned>(blocks), kDecodeThreads,
+                       kShared, overlapping, stream, args);
 }
 
 }  // namespace

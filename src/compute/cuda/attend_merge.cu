@@ -1,5 +1,6 @@
 #include "compute/cuda/attend_decode.h"
 #include "compute/cuda/hopper.cuh"
+#include "compute/cuda/launch.cuh"
 
 namespace looseleaf::cuda {
 namespace {
@@ -46,16 +47,9 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
 cudaError_t merge_partials(const MergeArgs& args, int head_dim, cudaStream_t stream) {
   if (head_dim != 64 && head_dim != 128) return cudaErrorInvalidValue;
   if (args.queries == 0) return cudaSuccess;
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = args.queries;
-  config.blockDim = head_dim;
-  config.stream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, head_dim == 128 ? merge_kernel<128> : merge_kernel<64>, args);
+  return launch_kernel(head_dim == 128 ? merge_kernel<128> : merge_kernel<64>,
+                       static_cast<unsigned>(args.queries), static_cast<unsigned>(head_dim), 0,
+                       true, stream, args);
 }
 
 }  // namespace looseleaf::cuda

@@ -48,6 +48,32 @@ struct DecodeBlock {
   int begin, end;
 };
 
+// The barriers and the range of items of a block whose views of shared memory are set. For all
+// threads. barriers: [2 * kStages + 4] in shared memory
+template <int kStages, class Block>
+__device__ __forceinline__ void begin_block(const DecodeArgs& args, Block& block,
+                                            uint64_t* barriers) {
+  block.full = shared_address(barriers);
+  block.empty = block.full + 8 * kStages;
+  block.query_full = block.empty + 8 * kStages;
+  block.query_empty = block.query_full + 16;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < kStages; ++s) {
+      barrier_init(block.full + 8 * s, 1);
+      barrier_init(block.empty + 8 * s, kConsumers / 32);
+    }
+    for (int b = 0; b < 2; ++b) {
+      barrier_init(block.query_full + 8 * b, kTurners);
+      barrier_init(block.query_empty + 8 * b, kConsumers / 32);
+    }
+    barrier_init_fence();
+  }
+  __syncthreads();
+  launch_dependents();
+  block.begin = args.first_item[blockIdx.x];
+  block.end = args.first_item[blockIdx.x + 1];
+}
+
 // Where the `visit`-th page of a block's life lies in the ring, and the parity of that round.
 template <int kStages>
 struct Visit {

@@ -110,7 +110,7 @@ __device__ __forceinline__ void wgmma_wait(float (&x)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(x[i])::"memory");
 }
 
-// Eight accumulators as operands.
+// Eight accumulators as operands; for hopper_fp8.cuh too.
 #define LOOSELEAF_F8(x, i)                                                                    \
   "+f"(x[i]), "+f"(x[i + 1]), "+f"(x[i + 2]), "+f"(x[i + 3]), "+f"(x[i + 4]), "+f"(x[i + 5]), \
       "+f"(x[i + 6]), "+f"(x[i + 7])
@@ -161,7 +161,6 @@ __device__ __forceinline__ void wgmma_values(float (&o)[32], const uint32_t (&p)
       : LOOSELEAF_F8(o, 0), LOOSELEAF_F8(o, 8), LOOSELEAF_F8(o, 16), LOOSELEAF_F8(o, 24)
       : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
 }
-#undef LOOSELEAF_F8
 
 __device__ __forceinline__ uint32_t pack(float low, float high) {
   const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);

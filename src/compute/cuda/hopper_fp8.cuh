@@ -16,11 +16,6 @@ __device__ __forceinline__ uint64_t fp8_matrix(uint32_t address, int apart) {
          static_cast<uint64_t>(apart >> 4) << 32;
 }
 
-// Eight accumulators as operands.
-#define LOOSELEAF_F8(x, i)                                                                    \
-  "+f"(x[i]), "+f"(x[i + 1]), "+f"(x[i + 2]), "+f"(x[i + 3]), "+f"(x[i + 4]), "+f"(x[i + 5]), \
-      "+f"(x[i + 6]), "+f"(x[i + 7])
-
 // s[64 x 64] (+)= a[64 x 32] b[64 x 32]^T.
 __device__ __forceinline__ void wgmma_fp8_scores(float (&s)[32], uint64_t a, uint64_t b, bool add) {
   asm volatile(
@@ -58,7 +53,6 @@ __device__ __forceinline__ void wgmma_fp8_values(float (&o)[32], const uint32_t 
       : LOOSELEAF_F8(o, 0), LOOSELEAF_F8(o, 8), LOOSELEAF_F8(o, 16), LOOSELEAF_F8(o, 24)
       : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v), "r"(static_cast<int>(add)));
 }
-#undef LOOSELEAF_F8
 
 // Two numbers, each as the sum of two e4m3 codes, off by 2^-8 of itself (as in bf16) or 2^-10. The
 // first number is in the lower byte. REQUIRES: magnitudes of at most 448.

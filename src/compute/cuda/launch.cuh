@@ -46,20 +46,29 @@ int gpu_number() {
 inline bool can_overlap() { return gpu_number<cudaDevAttrComputeCapabilityMajor>() == 9; }
 inline int multiprocessors() { return gpu_number<cudaDevAttrMultiProcessorCount>(); }
 
-// Launches a kernel that may begin while the one before it in the stream ends.
+// Launches a kernel; where `overlaps`, it may begin while the one before it in the stream ends.
+// shared: bytes of dynamic shared memory
 template <class... P>
-void launch_overlapped(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t stream,
-                       std::type_identity_t<P>... args) {
+cudaError_t launch_kernel(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, bool overlaps,
+                          cudaStream_t stream, std::type_identity_t<P>... args) {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
+  config.dynamicSmemBytes = shared;
   config.stream = stream;
   config.attrs = &overlap;
-  config.numAttrs = can_overlap() ? 1 : 0;
-  check(cudaLaunchKernelEx(&config, kernel, args...), "launching");
+  config.numAttrs = overlaps ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, args...);
+}
+
+// The same for kernels that begin with begin_overlapped().
+template <class... P>
+void launch_overlapped(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t stream,
+                       std::type_identity_t<P>... args) {
+  check(launch_kernel(kernel, grid, block, 0, can_overlap(), stream, args...), "launching");
 }
 
 inline void launched(const char* what) { check(cudaGetLastError(), what); }

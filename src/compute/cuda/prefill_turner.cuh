@@ -36,19 +36,6 @@ struct Turner {
     }
   }
 
-  static __device__ __forceinline__ void turn_back(uint4& low, uint4& high, const float (&cos)[8],
-                                                   const float (&sin)[8]) {
-    auto* a = reinterpret_cast<__nv_bfloat162*>(&low);
-    auto* b = reinterpret_cast<__nv_bfloat162*>(&high);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const float2 x = __bfloat1622float2(a[j]), y = __bfloat1622float2(b[j]);
-      const float c0 = cos[2 * j], c1 = cos[2 * j + 1], s0 = sin[2 * j], s1 = sin[2 * j + 1];
-      a[j] = __floats2bfloat162_rn(x.x * c0 + y.x * s0, x.y * c1 + y.y * s1);
-      b[j] = __floats2bfloat162_rn(y.x * c0 - x.x * s0, y.y * c1 - x.y * s1);
-    }
-  }
-
   // cos and sin of the thread's pairs.
   struct Angles {
     float cos[8], sin[8];
@@ -87,7 +74,7 @@ struct Turner {
     for (int i = 0; i < kSteps; ++i) {
       if (first + i * kApart >= item.vectors) break;
       uint4 low = raw[i * kPrefillTurners], high = raw[i * kPrefillTurners + kHighRaw];
-      if (turn >= 0) turn_back(low, high, angles.cos, angles.sin);
+      if (turn >= 0) turn_eight<true>(low, high, angles.cos, angles.sin);
       *reinterpret_cast<uint4*>(low_to[i % 2] + i / 2 * (2 * kApart / 8) * rows_apart(kHeadDim)) =
           low;
       *reinterpret_cast<uint4*>(high_to[i % 2] + i / 2 * (2 * kApart / 8) * rows_apart(kHeadDim)) =

@@ -6,6 +6,23 @@
 
 namespace looseleaf::cuda {
 
+// Eight pairs (d, d + head_dim / 2), turned by their angles or, with `kBack`, back by them.
+template <bool kBack>
+__device__ __forceinline__ void turn_eight(uint4& low, uint4& high, const float (&cos)[8],
+                                           const float (&sin)[8]) {
+  auto* a = reinterpret_cast<__nv_bfloat162*>(&low);
+  auto* b = reinterpret_cast<__nv_bfloat162*>(&high);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const float2 x = __bfloat1622float2(a[j]), y = __bfloat1622float2(b[j]);
+    const float c0 = cos[2 * j], c1 = cos[2 * j + 1];
+    const float s0 = kBack ? -sin[2 * j] : sin[2 * j];
+    const float s1 = kBack ? -sin[2 * j + 1] : sin[2 * j + 1];
+    a[j] = __floats2bfloat162_rn(x.x * c0 - y.x * s0, x.y * c1 - y.y * s1);
+    b[j] = __floats2bfloat162_rn(y.x * c0 + x.x * s0, y.y * c1 + x.y * s1);
+  }
+}
+
 // Of `kThreads` threads each has the same 8 pairs of dimensions, d and d + head_dim / 2, of every
 // (threads / groups)-th key, and keeps the angles of these from key to key.
 template <int kHeadDim, int kThreads>
@@ -44,23 +61,10 @@ struct KeyTurner {
       for (int b = 0; b < kBatch; ++b) {
         const int row = first + b * kApart;
         if (row >= count) continue;
-        turn_forward(low[b], high[b]);
+        turn_eight<false>(low[b], high[b], cos, sin);
         store_shared(keys + swizzled(row, group, kHeadDim), low[b]);
         store_shared(keys + swizzled(row, group + kGroups, kHeadDim), high[b]);
       }
-    }
-  }
-
- private:
-  __device__ __forceinline__ void turn_forward(uint4& low, uint4& high) const {
-    auto* a = reinterpret_cast<__nv_bfloat162*>(&low);
-    auto* b = reinterpret_cast<__nv_bfloat162*>(&high);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const float2 x = __bfloat1622float2(a[j]), y = __bfloat1622float2(b[j]);
-      const float c0 = cos[2 * j], c1 = cos[2 * j + 1], s0 = sin[2 * j], s1 = sin[2 * j + 1];
-      a[j] = __floats2bfloat162_rn(x.x * c0 - y.x * s0, x.y * c1 - y.y * s1);
-      b[j] = __floats2bfloat162_rn(y.x * c0 + x.x * s0, y.y * c1 + x.y * s1);
     }
   }
 };
