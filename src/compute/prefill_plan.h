@@ -23,10 +23,9 @@ inline constexpr int kPrefillKeys = 128;
 struct alignas(16) PrefillSpan {
   int32_t first_page = 0;  // index into the pages that the device knows
   int32_t tokens = 0;
-  int32_t turn = -1;     // which binding's cos and sin turn the queries back; -1: none
-  int32_t position = 0;  // of token 0 in the prompt; the others follow
-  int32_t key_positions =
-      -1;  // or token i stands at the device's key_positions[this + i]; ascending
+  int32_t turn = -1;           // which binding's cos and sin turn the queries back; -1: none
+  int32_t position = 0;        // of token 0 in the prompt; the others follow
+  int32_t key_positions = -1;  // or token i stands at the device's key_positions[this + i]; even
   int32_t stale =
       -1;  // bit i % 32 of the device's stale[this + i / 32]: token i is skipped; -1: none is
   int32_t limit =

@@ -74,7 +74,6 @@ class Scene {
   struct Options {
     int chunk, overlay, deep_overlay, own;  // tokens; deep: what the overlay has in layer 1
     bool mass;                              // is wanted of each document token
-    bool rising;                            // positions of overlay and gathered tokens
   };
   static constexpr int kHeader = 5, kGathered = 33, kFar = 90000;
 
@@ -97,7 +96,6 @@ class Scene {
     const auto scattered = [&](int count) {
       std::vector<int32_t> positions(static_cast<size_t>(count));
       for (int32_t& p : positions) p = anywhere(random);
-      if (options.rising) std::sort(positions.begin(), positions.end());
       return positions;
     };
     overlay_.set_positions(scattered(options.overlay));
@@ -151,10 +149,9 @@ TEST_P(DeviceAttend, MatchesTheReference) {
   constexpr int kLayers = 2;
   const KvLayout chunk_layout{type, kLayers, shape.kv_heads, shape.head_dim};
   const KvLayout text_layout{KvType::kF32, kLayers, shape.kv_heads, shape.head_dim};
-  Scene scene(
-      *device_, chunk_layout, text_layout,
-      {.chunk = 70, .overlay = 40, .deep_overlay = 21, .own = 67, .mass = true, .rising = false},
-      shape.rotary_dims, random_);
+  Scene scene(*device_, chunk_layout, text_layout,
+              {.chunk = 70, .overlay = 40, .deep_overlay = 21, .own = 67, .mass = true},
+              shape.rotary_dims, random_);
 
   constexpr int kRows = 70;
   std::vector<int32_t> positions(kRows);
@@ -342,10 +339,9 @@ TEST_P(DevicePrefill, MatchesTheReference) {
   const Shape shape{"", 4, 2, dim, dim, RopePairs::kHalves};
   const KvLayout chunk_layout{type, 2, shape.kv_heads, dim};
   const KvLayout text_layout{KvType::kBF16, 2, shape.kv_heads, dim};
-  Scene scene(
-      *device_, chunk_layout, text_layout,
-      {.chunk = 617, .overlay = 140, .deep_overlay = 21, .own = 300, .mass = false, .rising = true},
-      dim, random_);
+  Scene scene(*device_, chunk_layout, text_layout,
+              {.chunk = 617, .overlay = 140, .deep_overlay = 21, .own = 300, .mass = false}, dim,
+              random_);
 
   constexpr int kRows = 300;
   std::vector<int32_t> positions(kRows);

@@ -293,7 +293,8 @@ TEST_P(DeviceOperations, FeedsForward) {
     for (const int rows : {1, 2, 3, 130}) {
       const auto count = static_cast<size_t>(rows);
       std::vector<float> x = random_floats(count * kHidden, random_);
-      if (rows == 2 || rows == 3)  // exp() of some gates overflows float32
+      // exp() of some gates overflows float32; f16 would hold what `down` takes at its largest.
+      if ((rows == 2 || rows == 3) && formats.down != 1)
         for (float& each : x) each *= 100;
       const std::vector<float> y = random_floats(count * kHidden, random_);
       const DeviceFloats x_there(device, x), y_there(device, y);

@@ -2,6 +2,8 @@
 // columns of two rows.
 #pragma once
 
+#include <climits>
+
 #include "compute/cuda/prefill_tile.cuh"
 
 namespace looseleaf::cuda {
@@ -10,27 +12,9 @@ namespace looseleaf::cuda {
 // row l / 4 of its warp's 16 rows, and the same columns of row + 8. Element n of such an array
 // belongs to row half n / 2 % 2, and is of column n / 4 * 8 + 2 * (l % 4) + n % 2.
 
-// Which of a thread's columns a row sees: bit 2 * g + c is column 8 * g + 2 * (lane % 4) + c.
-// position: of the row in the prompt; where there is no row, before all keys
-__device__ __forceinline__ uint32_t seen_columns(const PrefillArgs& args, const Step& step,
-                                                 int position, int lane) {
-  uint32_t seen = 0;
-#pragma unroll 1
-  for (int i = 0; i < 32; ++i) {
-    const int key = i / 2 * 8 + lane % 4 * 2 + i % 2;
-    if (key >= step.tokens) continue;
-    const int at = step.key_positions < 0 ? step.position + key
-                                          : __ldg(args.key_positions + step.key_positions + key);
-    const bool fresh =
-        step.stale < 0 || (__ldg(args.stale + step.stale + key / 32) >> (key % 32) & 1) == 0;
-    const bool near = args.window == 0 || position - at < args.window;
-    if (at <= position && at < step.limit && fresh && near) seen |= 1u << i;
-  }
-  return seen;
-}
+// Columns as bits: bit 2 * g + c of a thread's 32 is column 8 * g + 2 * (lane % 4) + c.
 
-// The same where the columns that a row sees are a range, [0, end): no stale tokens, no positions
-// of their own.
+// Those below `end`.
 __device__ __forceinline__ uint32_t first_columns(int end, int lane) {
   const int own =
       end - lane % 4 * 2;  // columns of this thread lie at 0, 1, 8, 9, 16, 17 from here on
@@ -39,16 +23,59 @@ __device__ __forceinline__ uint32_t first_columns(int end, int lane) {
   return bits >= 32 ? ~0u : (1u << bits) - 1;
 }
 
+// Those that no overlay replaces.
+__device__ __forceinline__ uint32_t fresh_columns(const PrefillArgs& args, const Step& step,
+                                                  int lane) {
+  if (step.stale < 0) return ~0u;
+  uint32_t stale = 0;
+#pragma unroll
+  for (int w = 0; w < kPrefillKeys / 32; ++w) {
+    // Two neighbouring bits of each byte, moved together.
+    const uint32_t own = __ldg(args.stale + step.stale + w) >> (lane % 4 * 2) & 0x03030303u;
+    stale |= ((own | own >> 6 | own >> 12 | own >> 18) & 0xFFu) << (8 * w);
+  }
+  return ~stale;
+}
+
+// Those that two rows see of keys at positions of their own, in any order.
+// position: of the rows in the prompt; where there is no row, before all keys
+__device__ __forceinline__ void scattered_columns(const PrefillArgs& args, const Step& step,
+                                                  const int (&position)[2], int lane,
+                                                  uint32_t (&seen)[2]) {
+  const int window = args.window == 0 ? INT_MAX : args.window;
+  const int* positions = args.key_positions + step.key_positions + lane % 4 * 2;
+  seen[0] = seen[1] = 0;
+#pragma unroll 1
+  for (int w = 0; w < kPrefillKeys / 32; ++w) {
+    int2 at[4];
+#pragma unroll
+    for (int g = 0; g < 4; ++g)
+      at[g] = __ldg(reinterpret_cast<const int2*>(positions + w * 32 + g * 8));
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const int key = i % 2 == 0 ? at[i / 2].x : at[i / 2].y;
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        if (key <= position[h] && key < step.limit && position[h] - key < window)
+          seen[h] |= 1u << (8 * w + i);
+    }
+  }
+}
+
 // Hides what the rows do not see.
 __device__ __forceinline__ void mask_scores(float (&s)[64], const PrefillArgs& args,
                                             const Step& step, const int (&position)[2], int lane) {
-  uint32_t seen[2];
-  const bool range = step.key_positions < 0 && step.stale < 0 && args.window == 0;
+  uint32_t seen[2] = {~0u, ~0u};
+  if (step.key_positions >= 0) scattered_columns(args, step, position, lane, seen);
+  const uint32_t fresh = fresh_columns(args, step, lane);
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
+    seen[h] &= fresh & first_columns(step.tokens, lane);
+    if (step.key_positions >= 0) continue;
     const int causal = min(position[h], step.limit - 1) - step.position + 1;
-    seen[h] = range ? first_columns(min(step.tokens, causal), lane)
-                    : seen_columns(args, step, position[h], lane);
+    seen[h] &= first_columns(causal, lane);
+    if (args.window > 0)
+      seen[h] &= ~first_columns(position[h] - args.window + 1 - step.position, lane);
   }
 #pragma unroll
   for (int n = 0; n < 64; ++n)

@@ -17,10 +17,7 @@ constexpr int64_t kMostWidened = int64_t{1} << 30;
 
 bool fits(const AttendArgs& args, const Segment& s) {
   if (s.layout->head_dim != args.head_dim) return false;
-  if (!is_swizzled(*s.layout) && !is_widened(*s.layout)) return false;
-  const auto count = static_cast<size_t>(s.tokens(args.layer));
-  return s.positions.empty() ||
-         std::is_sorted(s.positions.begin(), s.positions.begin() + static_cast<int64_t>(count));
+  return is_swizzled(*s.layout) || is_widened(*s.layout);
 }
 
 // What the spans of a pass point to, in the layer at hand.
@@ -56,7 +53,8 @@ struct Sources {
       span.key_positions = static_cast<int32_t>(key_positions.size());
       key_positions.insert(key_positions.end(), s.positions.begin(),
                            s.positions.begin() + span.tokens);
-      key_positions.resize(key_positions.size() + kPrefillKeys);  // the last step reads them all
+      // The last step reads them all, in twos.
+      key_positions.resize((key_positions.size() + kPrefillKeys + 1) / 2 * 2);
     }
     if (!s.stale.empty()) {
       span.stale = static_cast<int32_t>(stale.size());

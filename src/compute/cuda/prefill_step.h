@@ -14,8 +14,7 @@
 namespace looseleaf::cuda {
 
 // Whether all keys and values are stored in bf16 as the kernel wants them, or in types that bf16
-// copies are made of (is_widened), and scattered keys stand in the order of their positions. Biases
-// and log-sum-exps are not for it.
+// copies are made of (is_widened). Biases and log-sum-exps are not for it.
 bool is_prefill_step(const AttendArgs& args);
 
 class PrefillStep {
