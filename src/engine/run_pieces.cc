@@ -15,13 +15,24 @@ std::vector<size_t> by_depth(std::span<const PassRow> rows) {
   return order;
 }
 
+// Rows of a piece that are, in the mean over layers, as many as the device takes at most: a
+// repair's rows end at different depths. Limited, for the sake of memory.
+size_t rows_of_piece(const EngineCore& core, std::span<const PassRow> rows) {
+  const auto most = static_cast<size_t>(core.device->facts().pass_rows);
+  const int layers = core.model->config.layers;
+  size_t active = 0;  // rows of all layers
+  for (const PassRow& row : rows) active += static_cast<size_t>(std::min(row.depth + 1, layers));
+  if (active == 0) return most;
+  return std::min(4 * most, most * rows.size() * static_cast<size_t>(layers) / active);
+}
+
 }  // namespace
 
 Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits, const PassIo& io,
                      size_t piece_rows) {
   const auto hidden = static_cast<size_t>(core.model->config.hidden);
   const auto vocab = static_cast<size_t>(core.model->config.vocab);
-  if (piece_rows == 0) piece_rows = static_cast<size_t>(core.device->facts().pass_rows);
+  if (piece_rows == 0) piece_rows = rows_of_piece(core, all.rows);
   Pass pass = all;
   int32_t* largest = io.largest;
   DeviceMemory hidden_in;  // [rows of a piece, hidden]

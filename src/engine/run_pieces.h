@@ -8,7 +8,7 @@
 namespace looseleaf {
 
 // Runs the rows of `all`, which stand in prompt order, `piece_rows` at a time (0: as many as the
-// device takes at most). Rows of full depth give logits where `all` has outputs: [outputs, vocab]
+// device takes at most, in the mean over layers). Rows of full depth give logits where `all` has outputs: [outputs, vocab]
 // in prompt order, and io.largest likewise; logits may be empty where that is wanted alone. The
 // rows of hidden_in and hidden_out are those of `all`, in its order; REQUIRES for hidden_out that
 // all depths are equal. Errors: kUnavailable (memory).

@@ -16,12 +16,18 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
 
 }  // namespace
 
-void Attention::attend(const AttendArgs& args) {
-  if (gpu_.failed() || args.active == 0) return;
+bool Attention::attend(const AttendArgs& args, Rounded rounded) {
+  if (gpu_.failed() || args.active == 0) return false;
   const bool tensor_cores = gpu_.is_hopper() && !deterministic_;
-  if (tensor_cores && is_decode_step(args)) return decode_step_.run(gpu_, args);
-  if (tensor_cores && is_prefill_step(args)) return prefill_step_.run(gpu_, args);
-  attend_general(args);
+  if (tensor_cores && is_decode_step(args)) {
+    decode_step_.run(gpu_, args, rounded);
+    return rounded.to != nullptr && !gpu_.failed();
+  }
+  if (tensor_cores && is_prefill_step(args))
+    prefill_step_.run(gpu_, args);
+  else
+    attend_general(args);
+  return false;
 }
 
 AttendLaunch Attention::describe(const AttendArgs& args) {

@@ -16,7 +16,9 @@ class Attention {
   // `deterministic`: the kernel whose results do not depend on other requests of the pass.
   Attention(Gpu& gpu, bool deterministic) : gpu_(gpu), deterministic_(deterministic) {}
 
-  void attend(const AttendArgs& args);
+  // rounded: a copy of the results that may be made on the way, of AttendArgs::active rows. Whether
+  // the last launch has made it.
+  bool attend(const AttendArgs& args, Rounded rounded);
   void attend_mass(const AttendArgs& args);
 
  private:

@@ -11,6 +11,7 @@
 
 #include "compute/attend_plan.h"
 #include "compute/cuda/check.h"
+#include "compute/cuda/numbers.h"
 
 namespace looseleaf::cuda {
 
@@ -43,6 +44,8 @@ struct MergeArgs {
   const int32_t* first_partial;   // [queries + 1]
   const int32_t* merged;          // [queries] row * heads + head; null: query i is i
   float* out;                     // [rows, heads, head_dim] 0 for a query without partials
+  void* rounded;                  // [rows, heads, head_dim] a copy of it; null: none
+  Number rounded_type;            // bf16 or f16
   int queries;
 };
 

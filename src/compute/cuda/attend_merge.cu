@@ -1,6 +1,7 @@
 #include "compute/cuda/attend_decode.h"
 #include "compute/cuda/hopper.cuh"
 #include "compute/cuda/launch.cuh"
+#include "compute/cuda/numbers.cuh"
 
 namespace looseleaf::cuda {
 namespace {
@@ -12,6 +13,7 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
   constexpr int kBatch = 32;
   const int query = blockIdx.x, thread = threadIdx.x;
   const int begin = args.first_partial[query], end = args.first_partial[query + 1];
+  launch_dependents();
   wait_for_predecessor();
   float most = -INFINITY, sum = 0, value = 0;
   for (int first = begin; first < end; first += kBatch) {
@@ -39,7 +41,10 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
     }
   }
   const int64_t to = args.merged == nullptr ? query : args.merged[query];
-  args.out[to * kHeadDim + thread] = sum > 0 ? value / sum : 0.0f;
+  const float result[1] = {sum > 0 ? value / sum : 0.0f};
+  args.out[to * kHeadDim + thread] = result[0];
+  if (args.rounded != nullptr)
+    store_rounded(result, args.rounded_type, args.rounded, to * kHeadDim + thread);
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(kPrefillThreads, 1) prefill_kernel(const Prefi
   if (threadIdx.x == 0) {
     for (int s = 0; s < 2; ++s) {
       barrier_init(block.keys_full + 8 * s, 1);
-      barrier_init(block.keys_empty + 8 * s, kMultipliers / 32);
+      barrier_init(block.keys_empty + 8 * s, kMultipliers / 32 * kWarpArrivals);
       barrier_init(block.values_full + 8 * s, 1);
-      barrier_init(block.values_empty + 8 * s, kMultipliers / 32);
+      barrier_init(block.values_empty + 8 * s, kMultipliers / 32 * kWarpArrivals);
       barrier_init(block.query_full + 8 * s, kPrefillTurners);
-      barrier_init(block.query_empty + 8 * s, kMultipliers / 32);
+      barrier_init(block.query_empty + 8 * s, kMultipliers / 32 * kWarpArrivals);
       if (kRotateKeys) barrier_init(block.keys_turned + 8 * s, kPrefillTurners);
     }
     barrier_init_fence();

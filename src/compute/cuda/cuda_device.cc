@@ -94,6 +94,7 @@ class CudaDevice final : public Device {
     if (gpu_->failed()) return;
     gpu_->launch(&cuda::rms_norm, x, weights_.find(weight), eps, rows, cols, out, rounded.type,
                  rounded.to);
+    products_->made_rounded();
   }
   void matmul(const WeightMatrix& w, std::span<const float> bias, const float* x, int rows,
               bool accumulate, float* y) override {
@@ -154,7 +155,11 @@ class CudaDevice final : public Device {
     LL_ASSIGN(ceilings.matrix_gflops, matrix_rate(*gpu_, *products_, facts_.f32));
     return ceilings;
   }
-  void attend(const AttendArgs& args) override { attention_.attend(args); }
+  void attend(const AttendArgs& args) override {
+    const int64_t width = int64_t{args.heads} * args.head_dim;
+    if (attention_.attend(args, products_->rounded(args.out, args.active, width)))
+      products_->made_rounded();
+  }
   void attend_mass(const AttendArgs& args) override { attention_.attend_mass(args); }
   void value_deviation(const DeviationArgs& args) override {
     std::byte* const* pages[2] = {gpu_->stage(args.fresh->pages), gpu_->stage(args.stored->pages)};

@@ -97,14 +97,11 @@ __device__ void consume(const DecodeArgs& args, const DecodeBlock& block) {
       uint32_t p[4][4];
       softmax.weigh(s, p);
       multiply_values<kHeadDim>(softmax.o, p, keys);
-      __syncwarp();  // all lanes are done with what is released
-      if (lane == 0)
-        for (int g = 0; g < pages; ++g)
-          barrier_arrive(block.empty + 8 * Visit<T::kStages>(visit + g).stage);
+      for (int g = 0; g < pages; ++g)
+        barrier_arrive_warp(block.empty + 8 * Visit<T::kStages>(visit + g).stage);
       visit += pages;
     }
-    __syncwarp();
-    if (lane == 0) barrier_arrive(block.query_empty + 8 * buffer);
+    barrier_arrive_warp(block.query_empty + 8 * buffer);
     softmax.write(args, partials, lane);
   }
 }

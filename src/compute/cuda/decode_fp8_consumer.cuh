@@ -185,11 +185,9 @@ __device__ void consume_fp8(const DecodeArgs& args, const Fp8DecodeBlock& block)
       // Added up here, to 24 bits: the tensor cores' own sum over many steps would lose more.
 #pragma unroll
       for (int n = 0; n < kHeadDim / 2; ++n) softmax.o[n] = fmaf(sum[n], p.unit, softmax.o[n]);
-      __syncwarp();  // all lanes are done with what is released
-      if (lane == 0) barrier_arrive(block.empty + 8 * at.stage);
+      barrier_arrive_warp(block.empty + 8 * at.stage);
     }
-    __syncwarp();
-    if (lane == 0) barrier_arrive(block.query_empty + 8 * buffer);
+    barrier_arrive_warp(block.query_empty + 8 * buffer);
     softmax.write(args, partials, lane);
   }
 }

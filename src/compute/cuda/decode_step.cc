@@ -105,7 +105,7 @@ void DecodeStep::plan(Gpu& gpu, const AttendArgs& args) {
   described_.set(gpu, packed_.bytes);
 }
 
-void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
+void DecodeStep::run(Gpu& gpu, const AttendArgs& args, Rounded rounded) {
   if (!prepared_.renew(args.pass)) plan(gpu, args);
   const std::byte* base = described_.get();
   const auto dim = static_cast<size_t>(args.head_dim);
@@ -140,6 +140,8 @@ void DecodeStep::run(Gpu& gpu, const AttendArgs& args) {
   merge.partial_softmax = decode.partial_softmax;
   merge.first_partial = reinterpret_cast<const int32_t*>(base + first_partial_at_);
   merge.out = args.out;
+  merge.rounded = rounded.to;
+  merge.rounded_type = rounded.type;
   merge.queries = args.active * args.heads;
   gpu.launch(&launch_merge, merge, args.head_dim);
 }

@@ -17,7 +17,8 @@ bool is_decode_step(const AttendArgs& args);
 class DecodeStep {
  public:
   // REQUIRES: is_decode_step(args), a Hopper GPU.
-  void run(Gpu& gpu, const AttendArgs& args);
+  // rounded: of args.active rows; see Attention::attend.
+  void run(Gpu& gpu, const AttendArgs& args, Rounded rounded);
 
  private:
   void plan(Gpu& gpu, const AttendArgs& args);

@@ -60,11 +60,11 @@ __device__ __forceinline__ void begin_block(const DecodeArgs& args, Block& block
   if (threadIdx.x == 0) {
     for (int s = 0; s < kStages; ++s) {
       barrier_init(block.full + 8 * s, 1);
-      barrier_init(block.empty + 8 * s, kConsumers / 32);
+      barrier_init(block.empty + 8 * s, kConsumers / 32 * kWarpArrivals);
     }
     for (int b = 0; b < 2; ++b) {
       barrier_init(block.query_full + 8 * b, kTurners);
-      barrier_init(block.query_empty + 8 * b, kConsumers / 32);
+      barrier_init(block.query_empty + 8 * b, kConsumers / 32 * kWarpArrivals);
     }
     barrier_init_fence();
   }

@@ -30,6 +30,18 @@ __device__ __forceinline__ void barrier_expect(uint32_t barrier, int bytes) {
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// Lanes that speak for a warp which is done with something. One is enough; compute-sanitizer's
+// racecheck believes each thread for itself only, so builds for it have all speak.
+#ifdef LOOSELEAF_RACECHECK
+inline constexpr int kWarpArrivals = 32;
+#else
+inline constexpr int kWarpArrivals = 1;
+#endif
+// For a barrier of kWarpArrivals a warp, when all lanes are done.
+__device__ __forceinline__ void barrier_arrive_warp(uint32_t barrier) {
+  __syncwarp();
+  if (threadIdx.x % 32 < kWarpArrivals) barrier_arrive(barrier);
+}
 // Waits until the phase of that parity has ended. Parity tells only neighbouring phases apart: who
 // waits must not be two phases away from the barrier, or it may wait forever.
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, int parity) {

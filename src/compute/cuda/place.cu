@@ -10,11 +10,11 @@ constexpr int kHeads = 4;  // of a block
 // A warp a row and head: queries are turned in place, keys and values stored.
 __global__ void __launch_bounds__(32 * kHeads) place_kernel(const Placing p) {
   __shared__ float turned[kHeads][kMaxHeadDim];
-  begin_overlapped();
   const int row = blockIdx.x, lane = threadIdx.x;
   int head = blockIdx.y * kHeads + threadIdx.y;
   const float* angles = p.angles + int64_t{row} * p.rotary_dims;
   if (head < p.heads) {
+    begin_overlapped();
     if (row >= p.query_rows) return;
     float* q = p.query + (int64_t{row} * p.heads + head) * p.head_dim;
     for (int j = lane; j < p.rotary_dims / 2; j += 32)
@@ -22,10 +22,12 @@ __global__ void __launch_bounds__(32 * kHeads) place_kernel(const Placing p) {
     return;
   }
   head -= p.heads;
-  if (head >= 2 * p.kv_heads || row >= p.key_rows) return;
-  const GpuSlot to = p.slots[row];
+  const bool stores = head < 2 * p.kv_heads && row < p.key_rows;
+  // Where to is the host's word: it is read while the kernel before ends.
+  const GpuSlot to = stores ? p.slots[row] : GpuSlot{};
+  const PageView view = to.page == nullptr ? PageView{} : p.views[to.view];
+  begin_overlapped();
   if (to.page == nullptr) return;
-  const PageView view = p.views[to.view];
   if (p.layer < view.first_layer) return;
   const bool value = head >= p.kv_heads;
   if (value) head -= p.kv_heads;

@@ -90,10 +90,8 @@ struct Multiplier {
     return in_slot(queries, versions - 1);
   }
 
-  // The warp's lanes have all read what is released.
   __device__ __forceinline__ void release(uint32_t barriers, int n) {
-    __syncwarp();
-    if (lane == 0) barrier_arrive(barriers + 8 * (n & 1));
+    barrier_arrive_warp(barriers + 8 * (n & 1));
   }
 
   // Scores of the step at hand become weights; its keys, what the copier said of it, and perhaps

@@ -1,10 +1,8 @@
 #include "compute/cuda/products.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "compute/cuda/kernels.h"
-#include "compute/cuda/row_product.h"
 
 namespace looseleaf::cuda {
 namespace {
@@ -130,31 +128,14 @@ void Products::multiply_rows(Products* self, GpuProduct product, const void* x, 
       kMultiplying);
 }
 
-bool Products::multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
-                            RowOutput output) {
-  if (deterministic_ || rows > kFewRows || products.size() > kMostProducts) return false;
-  RowProducts few;
-  std::memset(&few, 0, sizeof few);  // padding too: launches are compared as bytes
-  for (const GpuProduct& p : products) {
-    if (!has_row_product(*p.w) || p.w->type != products[0].w->type) return false;
-    few.each[few.count++] = {p.w->data, p.bias, p.y, p.w->rows};
-  }
-  few.x = x;
-  few.cols = products[0].w->cols;
-  few.rows = rows;
-  few.output = output;
-  few.type = products[0].w->type;
-  gpu_.launch(&row_products, few);
-  return true;
-}
-
 Rounded Products::rounded(const float* x, int rows, int64_t cols) {
-  if (deterministic_ || usual_ == Number::kF32 || rows <= kFewRows) return {};
+  rounded_ = nullptr;
+  if (deterministic_ || usual_ == Number::kF32) return {};
   rounded_count_ = rows * cols;
   void* to = gpu_.scratch(Gpu::kInput, static_cast<size_t>(rounded_count_) * number_bytes(usual_));
   rounded_ = x;
   rounded_type_ = usual_;
-  rounded_at_ = gpu_.launches() + 1;
+  rounded_at_ = -1;
   return {usual_, to};
 }
 
@@ -194,8 +175,6 @@ void Products::multiply_blocks(const GpuProduct& product, const float* x, int ro
 void Products::multiply(std::span<const GpuProduct> products, const float* x, int rows,
                         bool accumulate) {
   if (rows == 0 || gpu_.failed()) return;
-  if (multiply_few(products, x, rows, accumulate ? RowOutput::kAccumulate : RowOutput::kAssign))
-    return;
   const void* rounded = nullptr;
   const GpuMatrix* before = nullptr;
   for (const GpuProduct& product : products) {
@@ -214,14 +193,13 @@ void Products::feed_forward(const GpuProduct& gate, const GpuProduct& up, const 
                             const float* x, int rows) {
   if (rows == 0 || gpu_.failed()) return;
   const GpuProduct gated[] = {gate, up};
-  if (!multiply_few(gated, x, rows, RowOutput::kGate)) {
-    multiply(gated, x, rows, false);
-    // Rounded on the way where `down` takes what gate and up took.
-    const Rounded to = down.w->type == usual_ ? rounded(gate.y, rows, gate.w->rows) : Rounded{};
-    if (gpu_.failed()) return;
-    gpu_.launch(&silu_multiply, gate.y, static_cast<const float*>(up.y), rows * gate.w->rows,
-                to.type, to.to);
-  }
+  multiply(gated, x, rows, false);
+  // Rounded on the way where `down` takes what gate and up took.
+  const Rounded to = down.w->type == usual_ ? rounded(gate.y, rows, gate.w->rows) : Rounded{};
+  if (gpu_.failed()) return;
+  gpu_.launch(&silu_multiply, gate.y, static_cast<const float*>(up.y), rows * gate.w->rows, to.type,
+              to.to);
+  if (to.to != nullptr) made_rounded();
   multiply({&down, 1}, gate.y, rows, true);
 }
 

@@ -6,7 +6,6 @@
 
 #include "compute/cuda/gpu.h"
 #include "compute/cuda/numbers.h"
-#include "compute/cuda/row_product.h"
 
 namespace looseleaf::cuda {
 
@@ -24,18 +23,19 @@ class Products {
 
   // y = x W^T + bias for each of the products, or y += where `accumulate`; their W have the same
   // columns. x: [rows, columns]
-  // Few rows are multiplied in float32; of more, x is rounded to the weights' format, and sums are
-  // float32. Deterministic: one kernel per format and shape of W, without split sums, whatever
-  // `rows` is.
+  // x is rounded to the weights' format, and sums are float32. Deterministic: one kernel per format
+  // and shape of W, without split sums, whatever `rows` is.
   void multiply(std::span<const GpuProduct> products, const float* x, int rows, bool accumulate);
 
   // down.y += W_down (silu(W_gate x) * W_up x); gate.y and up.y are scratch.
   void feed_forward(const GpuProduct& gate, const GpuProduct& up, const GpuProduct& down,
                     const float* x, int rows);
 
-  // Where the next launch may leave x [rows, cols], which it makes, rounded as products took their
-  // last x: a product of x right behind it takes that. Nowhere where such products take x itself.
+  // Where launches may leave x [rows, cols], which they make, rounded as products took their last
+  // x: a product of x right behind made_rounded() takes that. Nowhere where products take x itself.
   Rounded rounded(const float* x, int rows, int64_t cols);
+  // The last launch has left it there.
+  void made_rounded() { rounded_at_ = gpu_.launches(); }
 
   // One product by one kernel, x being in the weights' format already.
   static void multiply_rows(Products* self, GpuProduct product, const void* x, int rows,
@@ -45,8 +45,6 @@ class Products {
   Products(Gpu& gpu, bool deterministic);
   struct Kernel;  // the library's objects for a product
   const Kernel& kernel_for(const GpuProduct& product, const void* x, int rows, bool accumulate);
-  bool multiply_few(std::span<const GpuProduct> products, const float* x, int rows,
-                    RowOutput output);
   // x as W takes it; null where there is no memory.
   const void* input(const GpuMatrix& w, const float* x, int rows);
   void multiply_blocks(const GpuProduct& product, const float* x, int rows, bool accumulate);
@@ -60,7 +58,7 @@ class Products {
   Memory workspace_;
   std::map<Key, std::unique_ptr<Kernel>> kernels_;
   Number usual_ = Number::kF32;  // of the last W
-  // What the scratch for rounded x holds, as long as the GPU's launches are so many.
+  // What the scratch for rounded x holds, as long as the GPU's launches are so many; -1: nothing.
   const float* rounded_ = nullptr;
   Number rounded_type_ = Number::kF32;
   int64_t rounded_count_ = 0, rounded_at_ = -1;
