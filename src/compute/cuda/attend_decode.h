@@ -43,6 +43,7 @@ struct MergeArgs {
   const int32_t* first_partial;   // [queries + 1]
   const int32_t* merged;          // [queries] row * heads + head; null: query i is i
   float* out;                     // [rows, heads, head_dim] 0 for a query without partials
+  float* lse;  // [rows, heads] natural, -inf for a query without partials; null: not wanted
   int queries;
 };
 

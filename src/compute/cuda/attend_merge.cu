@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
   }
   const int64_t to = args.merged == nullptr ? query : args.merged[query];
   args.out[to * kHeadDim + thread] = sum > 0 ? value / sum : 0.0f;
+  if (args.lse != nullptr && thread == 0) args.lse[to] = natural_lse(most, sum);
 }
 
 }  // namespace
