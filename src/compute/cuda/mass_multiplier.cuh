@@ -119,12 +119,12 @@ struct MassMultiplier {
     hide_unseen(s, *block.vectors, count, args.window, position, lane);
     float sum[2];
     add_vectors(s, *block.vectors, count, args.scale_log2, lane, sum);
-    if (lane % 4 != 0) return;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float* total = block.sums + step + own + 8 * h;
-      *total = adds ? *total + sum[h] : sum[h];
+      if (lane % 4 == 0) *total = adds ? *total + sum[h] : sum[h];
     }
+    __syncwarp();  // products want the warp together
   }
 
   __device__ __forceinline__ void run(const MassPiece& piece, int kv_head) {

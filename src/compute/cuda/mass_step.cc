@@ -25,9 +25,8 @@ void launch_sums(const AddMassArgs& args, cudaStream_t stream) {
 }  // namespace
 
 bool is_mass_step(const AttendArgs& args) {
-  for (const RowGroup& group : args.groups)
-    for (const SegmentUse& use : group.uses)
-      if (use.mass >= 0 && !KeySpans::fits(args, segment_of(args, use))) return false;
+  for (const Segment& s : args.segments)
+    if (!KeySpans::fits(args, s)) return false;
   return KeySpans::fits(args);
 }
 

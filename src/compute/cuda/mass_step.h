@@ -12,8 +12,8 @@
 
 namespace looseleaf::cuda {
 
-// Whether the kernel takes all segments whose mass is wanted (KeySpans::fits). Biases are not for
-// it.
+// Whether the kernel takes all segments (KeySpans::fits): those without mass too, so that rows
+// whose log-sum-exps were computed in float32 get their mass in float32. Biases are not for it.
 bool is_mass_step(const AttendArgs& args);
 
 class MassStep {

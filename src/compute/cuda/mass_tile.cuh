@@ -9,7 +9,7 @@
 namespace looseleaf::cuda {
 
 // Two warpgroups multiply, 64 keys of a step each; one warp copies keys. Two blocks share a
-// multiprocessor, so that one's queries are turned beside the other's products: at most 112
+// multiprocessor, so that one's queries are turned beside the other's products: at most 96
 // registers a thread.
 inline constexpr int kMassMultipliers = 2 * kGroupThreads;
 inline constexpr int kMassThreads = kMassMultipliers + 32;
@@ -26,7 +26,7 @@ struct MassTile {
 };
 
 // Of the tile's vectors; positions ascend.
-struct MassVectors {
+struct alignas(16) MassVectors {
   float lse[kMassVectors];  // log2; inf where there is no vector, or it sees no key
   int position[kMassVectors];
 };
