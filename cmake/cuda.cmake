@@ -24,7 +24,7 @@ set(LOOSELEAF_ANY_GPU ${LOOSELEAF_HOPPER} --generate-code=arch=compute_80,code=c
 
 # The tensor-core kernels, which the module calls on Hopper only.
 set(LOOSELEAF_HOPPER_SOURCES src/compute/cuda/attend_decode.cu src/compute/cuda/attend_decode_fp8.cu
-  src/compute/cuda/attend_merge.cu src/compute/cuda/attend_prefill.cu)
+  src/compute/cuda/attend_mass_hopper.cu src/compute/cuda/attend_merge.cu src/compute/cuda/attend_prefill.cu)
 add_library(looseleaf_cuda_kernels STATIC ${LOOSELEAF_HOPPER_SOURCES})
 target_include_directories(looseleaf_cuda_kernels PUBLIC src include)
 target_compile_options(looseleaf_cuda_kernels PRIVATE
@@ -38,7 +38,7 @@ foreach(source ${LOOSELEAF_HOPPER_SOURCES})
 endforeach()
 add_library(looseleaf_cuda MODULE ${LOOSELEAF_CUDA_SOURCES}
   src/base/thread_pool.cc src/compute/attend_plan.cc src/compute/attend_plan_by_type.cc src/compute/prefill_plan.cc
-  src/compute/kv_layout.cc)
+  src/compute/mass_pieces.cc src/compute/kv_layout.cc)
 target_include_directories(looseleaf_cuda PRIVATE src include)
 target_compile_definitions(looseleaf_cuda PRIVATE LOOSELEAF_VERSION="${PROJECT_VERSION}")
 target_compile_options(looseleaf_cuda PRIVATE

@@ -28,19 +28,20 @@ uint64_t next_pass_number() {
 
 // Buffers of one pass, and what stays the same through its layers.
 struct Forward::Scratch {
-  uint64_t number = 0;      // AttendArgs::pass
-  float* x;                 // [rows, hidden] the residual stream
-  float* normed;            // [rows, hidden]
-  float* query;             // [rows, heads * head_dim]
-  float* key;               // [rows, kv_heads * head_dim]
-  float* value;             // [rows, kv_heads * head_dim]
-  float* attention;         // [rows, heads * head_dim]
-  float* gate;              // [rows, ffn]
-  float* up;                // [rows, ffn]
-  std::span<float> angles;  // [rows][2][rotary dims / 2]
-  float* logits;            // [outputs, vocab]
-  float* lse;               // [rows, heads] where mass is wanted, else null
-  float* unused;            // [rows, heads * head_dim] likewise: an output that nobody reads
+  uint64_t number = 0;       // AttendArgs::pass
+  uint64_t mass_number = 0;  // the same of calls with `mass_groups`
+  float* x;                  // [rows, hidden] the residual stream
+  float* normed;             // [rows, hidden]
+  float* query;              // [rows, heads * head_dim]
+  float* key;                // [rows, kv_heads * head_dim]
+  float* value;              // [rows, kv_heads * head_dim]
+  float* attention;          // [rows, heads * head_dim]
+  float* gate;               // [rows, ffn]
+  float* up;                 // [rows, ffn]
+  std::span<float> angles;   // [rows][2][rotary dims / 2]
+  float* logits;             // [outputs, vocab]
+  float* lse;                // [rows, heads] where mass is wanted, else null
+  float* unused;             // [rows, heads * head_dim] likewise: an output that nobody reads
 
   std::vector<int32_t> positions;                // [rows] last position that each sees
   std::vector<KvSlot> slots;                     // [rows]
@@ -108,6 +109,7 @@ Status Forward::run(const Pass& pass, std::span<float> logits, const PassIo& io)
   const size_t rows = pass.rows.size();
   LL_ASSIGN(Scratch s, scratch(pass));
   s.number = next_pass_number();
+  s.mass_number = next_pass_number();
   device_.begin_pass(repeats(pass));
   std::vector<int32_t> tokens(rows);
   std::vector<float> angles(s.angles.size());
@@ -199,7 +201,7 @@ void Forward::attend(int index, int active, const Pass& pass, const PassIo& io, 
   operations_ += 2 * pair * pairs();
   if (pass.mass_places == 0) return;
 
-  attend.pass = 0;
+  attend.pass = s.mass_number;
   attend.groups = s.mass_groups;
   if (pass.mass_of_documents) {
     attend.out = s.unused;

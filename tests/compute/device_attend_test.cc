@@ -3,31 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "attend_scene.h"
 #include "compute/cpu/cpu_device.h"
-#include "devices.h"
 
 namespace looseleaf {
 namespace {
 
-struct Shape {
-  const char* name;
-  int heads, kv_heads, head_dim, rotary_dims;
-  RopePairs pairs;
-};
-
 struct AttendCase {
   KvType type;
-  Shape shape;
+  AttendShape shape;
   int window;
   bool alibi;
 };
 
-constexpr Shape kShapes[] = {
+constexpr AttendShape kShapes[] = {
     {"Smol", 9, 3, 64, 64, RopePairs::kAdjacent},    {"Wide", 4, 1, 128, 128, RopePairs::kHalves},
     {"Phi", 4, 4, 96, 96, RopePairs::kHalves},       {"Widest", 8, 1, 256, 64, RopePairs::kHalves},
     {"Odd", 3, 3, 20, 12, RopePairs::kHalves},  // not a multiple of any vector; partial rotary
@@ -37,109 +30,15 @@ constexpr Shape kShapes[] = {
 constexpr KvType kTypes[] = {KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0,
                              KvType::kFP8};
 
-constexpr AttendWay kWays[] = {AttendWay::kRequestMajor, AttendWay::kRotateKeys,
-                               AttendWay::kDeferred};
-
 std::vector<AttendCase> all_cases() {
   std::vector<AttendCase> cases;
   for (const KvType type : kTypes)
-    for (const Shape& shape : kShapes)
+    for (const AttendShape& shape : kShapes)
       for (const int window : {0, 1, 37})
         for (const bool alibi : {false, true})
           if (!alibi || window == 0) cases.push_back({type, shape, window, alibi});
   return cases;
 }
-
-AttendArgs arguments(const Shape& shape) {
-  AttendArgs args;
-  args.heads = shape.heads;
-  args.kv_heads = shape.kv_heads;
-  args.head_dim = shape.head_dim;
-  args.scale = 1 / std::sqrt(static_cast<float>(shape.head_dim));
-  args.rotary_dims = shape.rotary_dims;
-  args.pairs = shape.pairs;
-  return args;
-}
-
-std::vector<double> some_frequencies(int rotary_dims) {
-  std::vector<double> frequencies(static_cast<size_t>(rotary_dims / 2));
-  for (size_t j = 0; j < frequencies.size(); ++j) frequencies[j] = std::pow(0.3, double(j));
-  return frequencies;
-}
-
-// Header, two bindings of one chunk (one with stale tokens), an overlay with counts by layer, a
-// gathered segment, and the rows' own text; two groups that see different parts.
-class Scene {
- public:
-  struct Options {
-    int chunk, overlay, deep_overlay, own;  // tokens; deep: what the overlay has in layer 1
-    bool mass;                              // is wanted of each document token
-  };
-  static constexpr int kHeader = 5, kGathered = 33, kFar = 90000;
-
-  Scene(Device& device, const KvLayout& chunk_layout, const KvLayout& text_layout,
-        const Options& options, int rotary_dims, std::mt19937& random)
-      : header_(device, text_layout, kHeader, random),
-        chunk_(device, chunk_layout, options.chunk, random),
-        overlay_(device, text_layout, options.overlay, random),
-        gathered_(device, text_layout, kGathered, random),
-        own_(device, text_layout, options.own, random) {
-    const std::vector<double> frequencies = some_frequencies(rotary_dims);
-    chunk_.bind(kFar, frequencies, kFar);
-    far_turn_.assign(chunk_.segment.turn.begin(), chunk_.segment.turn.end());
-    far_ = {chunk_.on_host(), chunk_.on_device()};
-    for (Segment& segment : far_) segment.turn = far_turn_;
-    chunk_.make_stale(0.4, random);
-    chunk_.bind(kHeader, frequencies, kHeader);
-    own_.segment.position = kFar + options.chunk;
-    std::uniform_int_distribution<int> anywhere(0, own_.segment.position + 30);
-    const auto scattered = [&](int count) {
-      std::vector<int32_t> positions(static_cast<size_t>(count));
-      for (int32_t& p : positions) p = anywhere(random);
-      return positions;
-    };
-    overlay_.set_positions(scattered(options.overlay));
-    overlay_.set_counts({options.overlay, options.deep_overlay});
-    gathered_.set_positions(scattered(kGathered));
-    const int after_far = 2 * options.chunk, after_overlay = after_far + options.overlay;
-    all_ = {{0},
-            {1, kNoLimit, 0},
-            {2, kNoLimit, options.chunk},
-            {3, kNoLimit, after_far},
-            {4, 45000, after_overlay},
-            {5}};
-    some_ = {{1, kNoLimit, 0}, {3, 70000, after_far}, {5}};
-    if (!options.mass)
-      for (auto* uses : {&all_, &some_})
-        for (SegmentUse& use : *uses) use.mass = -1;
-    mass_places_ = static_cast<size_t>(after_overlay + kGathered);
-  }
-
-  int own_position() const { return own_.segment.position; }
-  size_t mass_places() const { return mass_places_; }
-
-  // Every third row sees some of it, the others all.
-  std::vector<RowGroup> groups(int rows) {
-    for (int r = 0; r < rows; ++r) (r % 3 == 0 ? third_ : others_).push_back(r);
-    return {{others_, all_}, {third_, some_}};
-  }
-  std::vector<Segment> on_host() const {
-    return {header_.on_host(),  chunk_.on_host(),    far_[0],
-            overlay_.on_host(), gathered_.on_host(), own_.on_host()};
-  }
-  std::vector<Segment> on_device() const {
-    return {header_.on_device(),  chunk_.on_device(),    far_[1],
-            overlay_.on_device(), gathered_.on_device(), own_.on_device()};
-  }
-
- private:
-  BothSegments header_, chunk_, overlay_, gathered_, own_;
-  std::vector<float> far_turn_;
-  std::array<Segment, 2> far_;  // the second binding: on the host, on the device
-  std::vector<SegmentUse> all_, some_;
-  std::vector<int32_t> others_, third_;
-  size_t mass_places_ = 0;
-};
 
 class DeviceAttend : public DeviceTest<AttendCase> {};
 
@@ -252,7 +151,7 @@ class DeviceDecode : public DeviceTest<std::tuple<KvType, int>> {};
 TEST_P(DeviceDecode, MatchesTheReferenceAloneAndAmongOthers) {
   SCOPED_TRACE("seed " + std::to_string(seed_));
   const auto [type, dim] = param();
-  const Shape shape{"", 8, 2, dim, dim, RopePairs::kHalves};
+  const AttendShape shape{"", 8, 2, dim, dim, RopePairs::kHalves};
   const KvLayout layout{type, 2, shape.kv_heads, dim};
   const std::vector<double> frequencies = some_frequencies(dim);
   BothSegments hot(*device_, layout, 1100, random_), cold(*device_, layout, 77, random_);
@@ -336,7 +235,7 @@ class DevicePrefill : public DeviceTest<std::tuple<KvType, int, int>> {};
 TEST_P(DevicePrefill, MatchesTheReference) {
   SCOPED_TRACE("seed " + std::to_string(seed_));
   const auto [type, dim, window] = param();
-  const Shape shape{"", 4, 2, dim, dim, RopePairs::kHalves};
+  const AttendShape shape{"", 4, 2, dim, dim, RopePairs::kHalves};
   const KvLayout chunk_layout{type, 2, shape.kv_heads, dim};
   const KvLayout text_layout{KvType::kBF16, 2, shape.kv_heads, dim};
   Scene scene(*device_, chunk_layout, text_layout,
@@ -368,12 +267,15 @@ TEST_P(DevicePrefill, MatchesTheReference) {
     for (const AttendWay way : kWays) {
       SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
       const DeviceFloats out_there(*device_, std::vector<float>(kRows * width, std::nanf("")));
+      const DeviceFloats lse_there(*device_, std::vector<float>(kRows * 4, std::nanf("")));
       args.way = way;
       args.segments = on_device;
       args.query = query_there.data();
       args.out = out_there.data();
+      args.lse = lse_there.data();
       device_->attend(args);
       const std::vector<float> out = out_there.read();
+      expect_lse(lse_there.read(), lse, args.active * args.heads);
       double error = 0, norm = 0;
       for (size_t i = 0; i < out.size(); ++i) {
         if (i >= static_cast<size_t>(args.active) * width) {

@@ -75,6 +75,7 @@ void Attention::attend_general(const AttendArgs& args) {
 
 void Attention::attend_mass(const AttendArgs& args) {
   if (gpu_.failed() || args.active == 0) return;
+  if (gpu_.is_hopper() && !deterministic_ && is_mass_step(args)) return mass_step_.run(gpu_, args);
   const AttendLaunch launch = describe(args);
   const MassPlan plan = plan_mass(args);
   if (plan.tasks.empty()) return;

@@ -6,6 +6,7 @@
 #include "compute/cuda/describe_pass.h"
 #include "compute/cuda/described.h"
 #include "compute/cuda/gpu.h"
+#include "compute/cuda/mass_step.h"
 #include "compute/cuda/prefill_step.h"
 #include "compute/device.h"
 
@@ -33,6 +34,7 @@ class Attention {
   Staged description_, tiles_, merges_, mass_tasks_;
   DecodeStep decode_step_;
   PrefillStep prefill_step_;
+  MassStep mass_step_;
 };
 
 }  // namespace looseleaf::cuda

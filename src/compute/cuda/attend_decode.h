@@ -46,6 +46,7 @@ struct MergeArgs {
   float* out;                     // [rows, heads, head_dim] 0 for a query without partials
   void* rounded;                  // [rows, heads, head_dim] a copy of it; null: none
   Number rounded_type;            // bf16 or f16
+  float* lse;  // [rows, heads] natural, -inf for a query without partials; null: not wanted
   int queries;
 };
 

@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(kHeadDim) merge_kernel(const MergeArgs args) {
   args.out[to * kHeadDim + thread] = result[0];
   if (args.rounded != nullptr)
     store_rounded(result, args.rounded_type, args.rounded, to * kHeadDim + thread);
+  if (args.lse != nullptr && thread == 0) args.lse[to] = natural_lse(most, sum);
 }
 
 }  // namespace

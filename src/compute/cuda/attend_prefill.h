@@ -8,31 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/prefill_plan.h"
+#include "compute/cuda/span_args.h"
 
 namespace looseleaf::cuda {
 
 // One block a multiprocessor: PrefillShape::blocks is the number of multiprocessors.
-// All pointers are the GPU's. Nothing of a page beyond a span's tokens is used, whatever it holds.
-struct PrefillArgs {
-  const float* query;            // [rows, heads, head_dim] rotated to prompt positions
-  const int32_t* rows;           // row numbers, by group
-  const int32_t* positions;      // [rows] of the pass, prompt positions
-  const float* turns;            // [bindings][2][head_dim / 2] cos, then sin; pairs are halves
-  const std::byte* layer;        // this layer of page 0, as in page_layout.h
-  int64_t page_bytes;            // from a page to the next
-  const int32_t* pages;          // numbers of the pages that spans name
-  const int32_t* key_positions;  // of spans that name them
-  const uint32_t* stale;         // of spans that name them
-  int heads, kv_heads;
-  int window;                 // 0: none
-  float scale_log2;           // softmax scale times log2(e)
+struct PrefillArgs : SpanArgs {
   const PrefillItem* items;   // of the plan
   const int32_t* first_item;  // [blocks + 1]
-  const PrefillSpan* spans;
-  float* partial_values;    // [partials, head_dim] f32, not divided by the sum
-  float2* partial_softmax;  // [partials] largest score (log2), sum
-  float* out;               // [rows, heads, head_dim] results of tiles that were not cut
+  float* partial_values;      // [partials, head_dim] f32, not divided by the sum
+  float2* partial_softmax;    // [partials] largest score (log2), sum
+  float* out;                 // [rows, heads, head_dim] results of tiles that were not cut
+  float* lse;                 // [rows, heads] of these, natural; null: not wanted
   // Keys are turned to their prompt positions instead of queries back (AttendWay::kRotateKeys).
   bool rotate_keys;
 };

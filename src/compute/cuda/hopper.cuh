@@ -102,6 +102,11 @@ __device__ __forceinline__ float fast_exp2(float x) {
   return y;
 }
 
+// The log of a sum of exponentials: 2^largest * sum of these. -inf where there is none.
+__device__ __forceinline__ float natural_lse(float largest, float sum) {
+  return (largest + log2f(sum)) * 0.693147181f;
+}
+
 __device__ __forceinline__ void wgmma_begin() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -149,6 +154,23 @@ __device__ __forceinline__ void wgmma_scores(float (&s)[64], uint64_t a, uint64_
       : LOOSELEAF_F8(s, 0), LOOSELEAF_F8(s, 8), LOOSELEAF_F8(s, 16), LOOSELEAF_F8(s, 24),
         LOOSELEAF_F8(s, 32), LOOSELEAF_F8(s, 40), LOOSELEAF_F8(s, 48), LOOSELEAF_F8(s, 56)
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+}
+
+// A matrix's descriptor moved on by that many bytes: its low bits are the address in units of 16.
+__device__ __forceinline__ uint64_t moved(uint64_t matrix, int bytes) {
+  return matrix + (bytes >> 4);
+}
+
+// s[64 x 128] = a b^T over all columns, under way when it returns. a, b: descriptors
+template <int kHeadDim>
+__device__ __forceinline__ void issue_scores(float (&s)[64], uint64_t a, uint64_t b) {
+  wgmma_begin();
+#pragma unroll
+  for (int part = 0; part < kHeadDim / 16; ++part) {
+    const int bytes = (part / 4) * kAtomBytes + (part % 4) * 32;
+    wgmma_scores(s, moved(a, bytes), moved(b, bytes), part > 0);
+  }
+  wgmma_commit();
 }
 
 // o[64 x 128] += p[64 x 16] v[16 x 128], p in registers, v with rows across the summed dimension.

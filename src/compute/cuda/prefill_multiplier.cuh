@@ -32,23 +32,8 @@ struct Multiplier {
   int visit = 0;     // steps so far: keys and values of step n lie in slot n % 2
   int versions = 0;  // of turned queries so far: version v lies in slot v % 2
 
-  // A matrix's descriptor moved on by that many bytes: its low bits are the address in units of 16.
-  static __device__ __forceinline__ uint64_t at(uint64_t matrix, int bytes) {
-    return matrix + (bytes >> 4);
-  }
   static __device__ __forceinline__ uint64_t in_slot(uint64_t first, int n) {
-    return at(first, (n & 1) * T::kMatrixBytes);
-  }
-
-  // s = q k^T of a step, under way when it returns. q, k: descriptors
-  static __device__ __forceinline__ void issue_scores(float (&s)[64], uint64_t q, uint64_t k) {
-    wgmma_begin();
-#pragma unroll
-    for (int part = 0; part < kHeadDim / 16; ++part) {
-      const int bytes = (part / 4) * kAtomBytes + (part % 4) * 32;
-      wgmma_scores(s, at(q, bytes), at(k, bytes), part > 0);
-    }
-    wgmma_commit();
+    return moved(first, (n & 1) * T::kMatrixBytes);
   }
 
   // o += p v of a step, under way when it returns. v: a descriptor
@@ -57,7 +42,7 @@ struct Multiplier {
     wgmma_begin();
 #pragma unroll
     for (int part = 0; part < 8; ++part)
-      wgmma_values(o, p[part], at(v, part * 2 * rows_apart(kHeadDim)));
+      wgmma_values(o, p[part], moved(v, part * 2 * rows_apart(kHeadDim)));
     wgmma_commit();
   }
 
@@ -129,7 +114,7 @@ struct Multiplier {
     int tokens, flags;
     uint64_t q = take_keys(tokens, flags);
     group_wait(issue_barrier(warpgroup), kMultipliers);
-    issue_scores(s, q, in_slot(keys, visit));
+    issue_scores<kHeadDim>(s, q, in_slot(keys, visit));
     group_arrive(issue_barrier(1 - warpgroup), kMultipliers);
     wgmma_wait<0>(s);
     finish_scores(s, flags, position, softmax);
@@ -138,7 +123,7 @@ struct Multiplier {
       const int before = visit++, tokens_before = tokens;
       q = take_keys(tokens, flags);
       group_wait(issue_barrier(warpgroup), kMultipliers);
-      issue_scores(s, q, in_slot(keys, visit));
+      issue_scores<kHeadDim>(s, q, in_slot(keys, visit));
       take_values(before, tokens_before);
       issue_values(softmax.o, p, in_slot(values, before));
       group_arrive(issue_barrier(1 - warpgroup), kMultipliers);
@@ -171,6 +156,8 @@ struct Multiplier {
         for (int n = 0; n < kHeadDim / 8; ++n)
           *reinterpret_cast<float2*>(to + n * 8) = {softmax.o[4 * n + 2 * h] * inverse,
                                                     softmax.o[4 * n + 2 * h + 1] * inverse};
+        if (args.lse != nullptr && lane % 4 == 0)
+          args.lse[query] = natural_lse(softmax.largest[h] * args.scale_log2, softmax.sum[h]);
         continue;
       }
       const int64_t partial = item.first_partial + int64_t{first + 8 * h} * item.parts;

@@ -5,16 +5,15 @@
 
 #include "compute/cuda/described.h"
 #include "compute/cuda/gpu.h"
+#include "compute/cuda/key_spans.h"
 #include "compute/cuda/packed.h"
 #include "compute/cuda/short_chunks.h"
-#include "compute/cuda/widened_pages.h"
 #include "compute/device.h"
 #include "compute/prefill_plan.h"
 
 namespace looseleaf::cuda {
 
-// Whether all keys and values are stored in bf16 as the kernel wants them, or in types that bf16
-// copies are made of (is_widened). Biases and log-sum-exps are not for it.
+// Whether the kernel takes all segments that are used (KeySpans::fits). Biases are not for it.
 bool is_prefill_step(const AttendArgs& args);
 
 class PrefillStep {
@@ -24,17 +23,17 @@ class PrefillStep {
 
  private:
   void plan(Gpu& gpu, const AttendArgs& args);
+  PrefillSpan short_span(const AttendArgs& args, std::span<const SegmentUse> run, int32_t position);
 
   PrefillPlanner planner_;
   // What layers of a pass share, where no segment differs from layer to layer.
   Prepared prepared_;
   int active_ = 0;
   ShortChunks short_chunks_;
-  WidenedPages widened_;
+  KeySpans spans_;
   Packed packed_;
   struct Offsets {
-    size_t items, first_item, spans, merged, first_partial, rows, positions, turns, pages,
-        key_positions, stale;
+    size_t items, first_item, spans, merged, first_partial;
   } at_{};               // in `packed_`
   size_t partials_ = 0;  // that there is room for
   int merged_ = 0;       // queries
