@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kMassThreads, kMassBlocksPerSm) mass_kernel(co
   if (threadIdx.x == 0) {
     for (int s = 0; s < T::kStages; ++s) {
       barrier_init(block.full + 8 * s, 1);
-      barrier_init(block.empty + 8 * s, kMassMultipliers / 32);
+      barrier_init(block.empty + 8 * s, kMassMultipliers / 32 * kWarpArrivals);
     }
     barrier_init_fence();
   }

@@ -114,8 +114,7 @@ struct MassMultiplier {
     barrier_wait(block.full + 8 * here.slot, here.parity);
     issue_scores<kHeadDim>(s, moved(keys, here.slot * T::kMatrixBytes), queries);
     wgmma_wait<0>(s);
-    __syncwarp();  // all lanes are done with what is released
-    if (lane == 0) barrier_arrive(block.empty + 8 * here.slot);
+    barrier_arrive_warp(block.empty + 8 * here.slot);
     hide_unseen(s, *block.vectors, count, args.window, position, lane);
     float sum[2];
     add_vectors(s, *block.vectors, count, args.scale_log2, lane, sum);
