@@ -218,7 +218,9 @@ class Device {
 
   // Copies tokens' keys and values, keys turned to prompt positions. Source and target must differ
   // unless slot i is token i's own place (rotation in place).
-  virtual void gather(const GatherArgs& args) = 0;
+  void gather(const GatherArgs& args) { gather(std::span(&args, 1)); }
+  // From several sources at once. REQUIRES: one layer, the same rotary dimensions, pairs and heads.
+  virtual void gather(std::span<const GatherArgs> parts) = 0;
 
   // The best of several runs of each, outside passes; takes about a second, and memory for the
   // time: 256 MiB on the CPU, up to 4 GiB on a GPU. Errors: kUnavailable (no memory).

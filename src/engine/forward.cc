@@ -169,13 +169,16 @@ void Forward::attend(int index, int active, const Pass& pass, const PassIo& io, 
   const ModelConfig& c = model_.config;
   for (const PassGather& gather : pass.gathers) {
     const int32_t count = pass.segments[static_cast<size_t>(gather.target)].tokens(index);
+    std::vector<GatherArgs> parts;
     for (const PassGather::Source& source : gather.sources) {
       const auto end = std::lower_bound(source.places.begin(), source.places.end(), count);
       const auto n = static_cast<size_t>(end - source.places.begin());
-      device_.gather({index, c.rope.dims, c.rope.pairs,
-                      &pass.segments[static_cast<size_t>(source.segment)],
-                      std::span(source.tokens).first(n), std::span(source.slots).first(n)});
+      if (n > 0)
+        parts.push_back({index, c.rope.dims, c.rope.pairs,
+                         &pass.segments[static_cast<size_t>(source.segment)],
+                         std::span(source.tokens).first(n), std::span(source.slots).first(n)});
     }
+    if (!parts.empty()) device_.gather(parts);
   }
   AttendArgs attend;
   attend.layer = index;

@@ -116,6 +116,38 @@ TEST_P(DeviceKv, GatherIntoTheSameTypeCopiesValues) {
   }
 }
 
+// Three sources, of two types, two of them turned by angles of their own: as one after the other.
+TEST_P(DeviceKv, GathersFromSeveralSourcesAtOnce) {
+  SCOPED_TRACE("seed " + std::to_string(seed_));
+  constexpr int kTokens = 20, kDim = 64;
+  const KvLayout layout{param(), 2, 2, kDim}, plain{KvType::kF32, 2, 2, kDim};
+  BothSegments first(*device_, layout, kTokens, random_), last(*device_, layout, kTokens, random_);
+  const BothSegments middle(*device_, plain, kTokens, random_);
+  const std::vector<double> frequencies(kDim / 2, 0.3);
+  first.bind(77, frequencies, 77);
+  last.bind(5, frequencies, 5);
+  const Segment sources[] = {first.on_device(), middle.on_device(), last.on_device()};
+  const BothSegments together(*device_, plain, 3 * kTokens, random_);
+  const BothSegments apart(*device_, plain, 3 * kTokens, random_);
+  std::vector<int32_t> tokens(kTokens);
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::vector<KvSlot> slots[3];
+  std::vector<GatherArgs> parts;
+  for (int s = 0; s < 3; ++s) {
+    std::vector<KvSlot> alone;
+    for (const int32_t t : tokens) {
+      slots[s].push_back(together.slot(s * kTokens + t));
+      alone.push_back(apart.slot(s * kTokens + t));
+    }
+    parts.push_back({1, kDim, RopePairs::kHalves, &sources[s], tokens, slots[s]});
+    device_->gather({1, kDim, RopePairs::kHalves, &sources[s], tokens, alone});
+    ASSERT_TRUE(device_->wait());
+  }
+  device_->gather(parts);
+  EXPECT_EQ(read(together, together.on_host(), 1, 0, RopePairs::kHalves),
+            read(apart, apart.on_host(), 1, 0, RopePairs::kHalves));
+}
+
 TEST_P(DeviceKv, ValueDeviationMatchesItsDefinition) {
   SCOPED_TRACE("seed " + std::to_string(seed_));
   constexpr int kTokens = 40, kFirst = 13, kHeads = 3, kDim = 20;

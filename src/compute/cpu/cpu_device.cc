@@ -88,7 +88,10 @@ class CpuDevice final : public Device {
   void attend(const AttendArgs& args) override { cpu_attend(pool_, args); }
   void attend_mass(const AttendArgs& args) override { cpu_attend_mass(pool_, args); }
   void value_deviation(const DeviationArgs& args) override { cpu_value_deviation(pool_, args); }
-  void gather(const GatherArgs& args) override { cpu_gather(pool_, args); }
+  using Device::gather;
+  void gather(std::span<const GatherArgs> parts) override {
+    for (const GatherArgs& part : parts) cpu_gather(pool_, part);
+  }
   Expected<Ceilings> measure_ceilings() override {
     constexpr size_t kRead = size_t{256} << 20;
     LL_ASSIGN(const DeviceMemory memory, allocate(kRead));

@@ -168,24 +168,32 @@ class CudaDevice final : public Device {
                  StoredTokens{page_view(*args.stored->layout), pages[1]}, args.first,
                  args.stored->count, args.layer, args.out);
   }
-  void gather(const GatherArgs& args) override {
+  using Device::gather;
+  void gather(std::span<const GatherArgs> parts) override {
     PageViews views;
     std::vector<GpuMove> moves;
-    for (size_t i = 0; i < args.tokens.size(); ++i) {
-      const int32_t token = args.tokens[i];
-      const KvSlot& slot = args.slots[i];
-      moves.push_back({args.source->pages[static_cast<size_t>(token / kPageTokens)], slot.page,
-                       token % kPageTokens, slot.slot, views.number_of(*slot.layout),
-                       args.source->turn.empty() ? -1 : 0});
+    std::vector<float> turns;
+    for (const GatherArgs& part : parts) {
+      const Segment& source = *part.source;
+      const int32_t from_view = views.number_of(*source.layout);
+      const int64_t turn =
+          source.turn.empty() ? -1 : static_cast<int64_t>(turns.size()) / part.rotary_dims;
+      turns.insert(turns.end(), source.turn.begin(), source.turn.end());
+      for (size_t i = 0; i < part.tokens.size(); ++i) {
+        const int32_t token = part.tokens[i];
+        const KvSlot& slot = part.slots[i];
+        moves.push_back({source.pages[static_cast<size_t>(token / kPageTokens)], slot.page,
+                         token % kPageTokens, slot.slot, from_view, views.number_of(*slot.layout),
+                         turn});
+      }
     }
     if (moves.empty()) return;
     const Viewed<GpuMove> there = stage_viewed(*gpu_, moves_, views, moves);
-    const std::span<const float> turn = args.source->turn;
-    const float* turn_there = turn.empty() ? nullptr : gpu_->stage(turn);
+    const float* turns_there = turns.empty() ? nullptr : gpu_->stage(std::span<const float>(turns));
     if (gpu_->failed()) return;
-    gpu_->launch(&cuda::gather, page_view(*args.source->layout), there.views, there.values,
-                 static_cast<int>(moves.size()), args.layer, turn_there, args.rotary_dims,
-                 args.pairs);
+    gpu_->launch(&cuda::gather, there.views, there.values, static_cast<int>(moves.size()),
+                 parts[0].source->layout->kv_heads, parts[0].layer, turns_there,
+                 parts[0].rotary_dims, parts[0].pairs);
   }
 
  private:

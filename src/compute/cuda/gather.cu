@@ -34,14 +34,14 @@ __device__ __forceinline__ void move_halves(const std::byte* low_from, const std
 // A warp a token, head, and K or V. The row is read whole before it is written, so that a token may
 // go to its own place.
 __global__ void __launch_bounds__(32 * kTokens)
-    gather_kernel(PageView from, const PageView* views, const GpuMove* moves, int count, int layer,
+    gather_kernel(const PageView* views, const GpuMove* moves, int count, int layer,
                   const float* turns, int rotary_dims, RopePairs pairs) {
   __shared__ float rows[kTokens][kMaxHeadDim];
   float* row = rows[threadIdx.y];
   const int token = blockIdx.x * kTokens + threadIdx.y;
   if (token >= count) return;
   const GpuMove move = moves[token];
-  const PageView to = views[move.to_view];
+  const PageView from = views[move.from_view], to = views[move.to_view];
   const int head = blockIdx.y, lane = threadIdx.x;
   const bool value = blockIdx.z == 1;
   const Piece piece = head_piece(from, move.from_page, layer, head, value);
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(32 * kTokens)
       (!turned || (pairs == RopePairs::kHalves && rotary_dims == from.head_dim))) {
     const int half = from.head_dim / 2, dim = 4 * lane;
     if (dim >= half) return;
-    const float* turn = turned ? turns + int64_t{move.turn} * rotary_dims + dim : nullptr;
+    const float* turn = turned ? turns + move.turn * rotary_dims + dim : nullptr;
     return move_halves(
         code_at(from, piece, move.from_slot, dim), code_at(from, piece, move.from_slot, dim + half),
         code_at(to, target, move.to_slot, dim), code_at(to, target, move.to_slot, dim + half), turn,
@@ -65,19 +65,19 @@ __global__ void __launch_bounds__(32 * kTokens)
   __syncwarp();
   if (turned)
     for (int j = lane; j < rotary_dims / 2; j += 32)
-      turn_pair(row, turns + int64_t{move.turn} * rotary_dims, j, rotary_dims, pairs, false);
+      turn_pair(row, turns + move.turn * rotary_dims, j, rotary_dims, pairs, false);
   __syncwarp();
   store_row(to, target, move.to_slot, row, lane);
 }
 
 }  // namespace
 
-void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
+void gather(const PageView* views, const GpuMove* moves, int count, int kv_heads, int layer,
             const float* turns, int rotary_dims, RopePairs pairs, cudaStream_t stream) {
   if (count == 0) return;
   const dim3 grid(static_cast<unsigned>((count + kTokens - 1) / kTokens),
-                  static_cast<unsigned>(from.kv_heads), 2);
-  gather_kernel<<<grid, dim3(32, kTokens), 0, stream>>>(from, views, moves, count, layer, turns,
+                  static_cast<unsigned>(kv_heads), 2);
+  gather_kernel<<<grid, dim3(32, kTokens), 0, stream>>>(views, moves, count, layer, turns,
                                                         rotary_dims, pairs);
   launched("gathering keys and values");
 }

@@ -41,12 +41,13 @@ struct GpuMove {
   std::byte* from_page;
   std::byte* to_page;
   int32_t from_slot, to_slot;
-  int32_t to_view;
-  int32_t turn;  // by which its key is turned; -1: none
+  int32_t from_view, to_view;
+  int64_t turn;  // by which its key is turned; -1: none
 };
 
 // turns: [turns][2][rotary_dims / 2]
-void gather(const PageView& from, const PageView* views, const GpuMove* moves, int count, int layer,
+// REQUIRES: all views have `kv_heads`.
+void gather(const PageView* views, const GpuMove* moves, int count, int kv_heads, int layer,
             const float* turns, int rotary_dims, RopePairs pairs, cudaStream_t stream);
 
 // A page and the view in which it is stored, of the call's.

@@ -76,7 +76,7 @@ int32_t ShortChunks::add(const AttendArgs& args, std::span<const SegmentUse> run
     for (int32_t i = 0; i < s.count; ++i, ++tokens)
       moves_.push_back({s.pages[static_cast<size_t>(i / kPageTokens)],
                         scratch_.page(pages_ + tokens / kPageTokens), i % kPageTokens,
-                        tokens % kPageTokens, 0, turn});
+                        tokens % kPageTokens, 0, 1, turn});
   }
   for (const int32_t end = pages_ + pages_for(tokens); pages_ < end; ++pages_)
     pages.push_back(scratch_.number(pages_));
@@ -90,15 +90,15 @@ void ShortChunks::describe(Packed& packed) {
   view.first_layer = 0;
   moves_at_ = packed.append(moves_);
   turns_at_ = packed.append(turns_);
-  view_at_ = packed.append(std::vector<PageView>{view});
+  views_at_ = packed.append(std::vector<PageView>{page_view(*layout_), view});
 }
 
 void ShortChunks::launch(Gpu& gpu, const AttendArgs& args, const std::byte* base) const {
   if (layout_ == nullptr || moves_.empty()) return;
-  gpu.launch(&gather, page_view(*layout_), reinterpret_cast<const PageView*>(base + view_at_),
+  gpu.launch(&gather, reinterpret_cast<const PageView*>(base + views_at_),
              reinterpret_cast<const GpuMove*>(base + moves_at_), static_cast<int>(moves_.size()),
-             args.layer, reinterpret_cast<const float*>(base + turns_at_), args.rotary_dims,
-             args.pairs);
+             layout_->kv_heads, args.layer, reinterpret_cast<const float*>(base + turns_at_),
+             args.rotary_dims, args.pairs);
 }
 
 }  // namespace looseleaf::cuda

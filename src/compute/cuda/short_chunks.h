@@ -39,7 +39,7 @@ class ShortChunks {
   int32_t pages_ = 0;  // in use
   std::vector<GpuMove> moves_;
   std::vector<float> turns_;  // [turns][2][rotary_dims / 2]
-  size_t moves_at_ = 0, turns_at_ = 0, view_at_ = 0;
+  size_t moves_at_ = 0, turns_at_ = 0, views_at_ = 0;
 };
 
 }  // namespace looseleaf::cuda
