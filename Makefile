@@ -24,7 +24,7 @@ run_ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error -j $(JOBS
 # Larger test data, used by the tests that know it when it lies beside the project.
 export LOOSELEAF_TEST_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: build setup setup-notebook setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda test-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
+.PHONY: build setup setup-notebook setup-clang demo test fuzz sanitize sanitize-address sanitize-thread build-cuda test-cuda racecheck-cuda bundle bench-ttft bench-cpu bench-cuda fmt fmt-check install clean help
 
 build: ## build/bin/looseleaf and the library
 	@$(configure) -B $(BUILD) -DLOOSELEAF_TESTS=OFF >/dev/null
@@ -89,6 +89,13 @@ test-cuda: build-cuda ## the CUDA device and kernels against float64, golden mod
 	@$(call compile,$(BUILD)) --target test_compute test_engine
 	@BIN=$(BUILD)/bin TESTS=$(BUILD)/tests scripts/test_cuda.sh
 
+# Builds in which every thread speaks for itself at barriers: the tool believes no lane that speaks for its warp.
+racecheck-cuda: ## compute-sanitizer's racecheck over the tensor-core kernels; needs a Hopper GPU
+	@$(configure) -B build-race -DLOOSELEAF_CUDA=ON -DLOOSELEAF_RACECHECK=ON -DLOOSELEAF_TESTS=ON >/dev/null
+	@$(call compile,build-race) --target test_compute looseleaf_cuda
+	@LD_LIBRARY_PATH=build-race/bin compute-sanitizer --tool racecheck --error-exitcode 1 build-race/tests/test_compute \
+	  --gtest_brief=1 --gtest_filter='*DevicePrefill*cuda*:*DeviceDecode*cuda*:*DeviceMass*cuda*'
+
 bundle: ## a folder for a bare Ubuntu 24.04, and its archive
 	@$(configure) -B $(BUILD) >/dev/null
 	@$(call compile,$(BUILD)) --target looseleaf_bundled
@@ -114,7 +121,7 @@ install: build ## install to PREFIX (/usr/local): command, library, headers, CMa
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean: ## remove what was built; the fetched model stays
-	@rm -rf $(BUILD) build-asan build-tsan
+	@rm -rf $(BUILD) build-asan build-tsan build-race
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
