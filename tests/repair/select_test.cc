@@ -86,6 +86,19 @@ TEST(Plans, RandomKeepsASmallerChoice) {
   EXPECT_NE(plan_of("random:0.1:seed=1", {shape, {}, {}}).depths, small);
 }
 
+// Scores and a layer each of [tokens], through a method.
+TEST(Plans, AnchorsOfEveryDocumentButTheFirst) {
+  const PromptShape shape = shape_of_chunks({3, 3, 1}, 2);
+  const std::vector<float> scores = {0, 9, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 1, 0};
+  const RepairInput input{shape, scores, {}};
+  EXPECT_EQ(plan_of("weave:0.14", input).depths, (Tokens{-1, 0, 1, -1, -1, -1, -1}));
+  for (const char* name : {"weave:0.14:anchors=2", "relaxkv:0.14:anchors=2"})
+    EXPECT_EQ(plan_of(name, input).depths, (Tokens{-1, 0, 1, 1, 1, -1, 1})) << name;
+  EXPECT_EQ(plan_of("prophetkv:0.14:anchors=1", input).depths, (Tokens{-1, 1, -1, 1, -1, -1, 1}));
+  EXPECT_TRUE(plan_of("weave:0:anchors=2", input).empty());
+  EXPECT_TRUE(plan_of("prophetkv:0:anchors=2", input).empty());
+}
+
 // The documents' shares of attention, over the upper half of the layers.
 TEST(Plans, WeaveSkipsWhereOneDocumentHasTheAttention) {
   const PromptShape shape = shape_of_chunks({2, 2}, 2);
