@@ -35,10 +35,12 @@ std::vector<int32_t> choose_by_layer(const Method& method, const RepairInput& in
   const std::string& layers = method.option("layers");
   const int radius = method.integer("spans");
   const int first = layers == "upper" ? shape.layers / 2 : 0;
-  std::vector<int32_t> depths = layers == "joint"
-                                    ? joint_depths(layer_scores(input, radius), shape, ratio)
-                                    : closure(anchors_by_layer(input, ratio, radius, first),
-                                              shape.tokens(), method.flag("nested"));
+  std::vector<int32_t> depths =
+      layers == "joint" ? joint_depths(layer_scores(input, radius), shape, ratio)
+                        : closure(anchors_by_layer(input, ratio, radius, first), shape.tokens());
+  if (!method.flag("nested"))
+    for (int32_t& depth : depths)
+      if (depth != RepairPlan::kOutside) depth = shape.layers - 1;
   if (ratio > 0) add_anchors(method, shape, depths);
   return depths;
 }

@@ -21,7 +21,7 @@ void add_steps(std::span<const std::vector<float>> scores, int32_t token,
   for (size_t layer = 1; layer < scores.size(); ++layer) {
     const double score = scores[layer][static_cast<size_t>(token)];
     Step step{score * score, 1, token, static_cast<int32_t>(layer)};
-    while (steps.size() > first && steps.back().worth <= step.worth) {
+    while (steps.size() > first && steps.back().worth < step.worth) {
       const Step& before = steps.back();
       step.worth = before.worth * before.layers + step.worth * step.layers;
       step.layers += before.layers;

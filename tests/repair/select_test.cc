@@ -54,8 +54,7 @@ TEST(Select, SpansStayInTheirDocument) {
 
 TEST(Select, ClosureIsTheDeepestLayerThatWantsAToken) {
   const std::vector<Tokens> anchors = {{0, 1}, {1}, {3, 0}};
-  EXPECT_EQ(closure(anchors, 5, true), (Tokens{2, 1, -1, 2, -1}));
-  EXPECT_EQ(closure(anchors, 5, false), (Tokens{2, 2, -1, 2, -1}));
+  EXPECT_EQ(closure(anchors, 5), (Tokens{2, 1, -1, 2, -1}));
 }
 
 TEST(Select, WiderContextsHaveNothingToRecompute) {
@@ -97,6 +96,17 @@ TEST(Plans, AnchorsOfEveryDocumentButTheFirst) {
   EXPECT_EQ(plan_of("prophetkv:0.14:anchors=1", input).depths, (Tokens{-1, 1, -1, 1, -1, -1, 1}));
   EXPECT_TRUE(plan_of("weave:0:anchors=2", input).empty());
   EXPECT_TRUE(plan_of("prophetkv:0:anchors=2", input).empty());
+}
+
+TEST(Plans, NotNestedIsAllTheWay) {
+  const PromptShape shape = shape_of_chunks({3}, 3);
+  const std::vector<float> scores = {1, 0, 0, 0, 1, 0, 0, 1, 0};
+  const RepairInput input{shape, scores, {}};
+  EXPECT_EQ(plan_of("weave:0.3", input).depths, (Tokens{0, 2, -1}));
+  EXPECT_EQ(plan_of("weave:0.3:nested=0", input).depths, (Tokens{2, 2, -1}));
+  EXPECT_EQ(plan_of("weave:0.2:layers=joint", input).depths, (Tokens{-1, 1, -1}));
+  EXPECT_EQ(plan_of("weave:0.34:layers=joint", input).depths, (Tokens{-1, 2, -1}));
+  EXPECT_EQ(plan_of("relaxkv:0.2:layers=joint:nested=0", input).depths, (Tokens{-1, 2, -1}));
 }
 
 // The documents' shares of attention, over the upper half of the layers.
