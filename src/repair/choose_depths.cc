@@ -1,5 +1,7 @@
 #include "repair/choose_depths.h"
 
+#include <cmath>
+
 #include "repair/joint_depths.h"
 #include "repair/select.h"
 
@@ -13,10 +15,15 @@ void add_anchors(const Method& method, const PromptShape& shape, std::vector<int
     if (shape.chunks[i] > 0 && shape.places[i] < count) depths[i] = shape.layers - 1;
 }
 
-std::vector<std::vector<float>> layer_scores(const RepairInput& input, int radius) {
+// What joint_depths squares. `late`: values are taken to be further off in later layers, their
+// squared error growing as a random walk's, by the same amount a layer.
+std::vector<std::vector<float>> joint_scores(const RepairInput& input, int radius, bool late) {
   std::vector<std::vector<float>> scores;
-  for (int layer = 0; layer < input.shape.layers; ++layer)
+  for (int layer = 0; layer < input.shape.layers; ++layer) {
     scores.push_back(smoothed(input.layer_scores(layer), input.shape, radius));
+    if (late)
+      for (float& score : scores.back()) score *= std::sqrt(static_cast<float>(layer));
+  }
   return scores;
 }
 
@@ -36,8 +43,9 @@ std::vector<int32_t> choose_by_layer(const Method& method, const RepairInput& in
   const int radius = method.integer("spans");
   const int first = layers == "upper" ? shape.layers / 2 : 0;
   std::vector<int32_t> depths =
-      layers == "joint" ? joint_depths(layer_scores(input, radius), shape, ratio)
-                        : closure(anchors_by_layer(input, ratio, radius, first), shape.tokens());
+      layers.starts_with("joint")
+          ? joint_depths(joint_scores(input, radius, layers == "joint-late"), shape, ratio)
+          : closure(anchors_by_layer(input, ratio, radius, first), shape.tokens());
   if (!method.flag("nested"))
     for (int32_t& depth : depths)
       if (depth != RepairPlan::kOutside) depth = shape.layers - 1;

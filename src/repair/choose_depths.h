@@ -19,9 +19,10 @@ inline constexpr MethodOption kAnchorsOption = {
     "anchors", "0", "0..1024",
     "the first so many tokens of every document but the first are recomputed too, in all layers"};
 inline constexpr MethodOption kLayersOption = {
-    "layers", "all", "all|upper|joint",
-    "which layers choose anchors: each, each of the upper half, or all together, the depths with "
-    "the most squared attention for each layer of a token that is computed"};
+    "layers", "all", "all|upper|joint|joint-late",
+    "which layers choose: each its own anchors, each of the upper half, or all together the depths "
+    "with the most squared attention for each layer computed; joint-late: times the layer's "
+    "number"};
 inline constexpr MethodOption kNestedOption = {
     "nested", "1", "0|1", "each target down to the deepest layer that wants it, or all the way"};
 

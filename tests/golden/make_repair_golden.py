@@ -190,6 +190,7 @@ def results(repair):
     )
     add("weave:0.1", h)  # a short prompt: everything before a target
     add("weave:0.05:layers=joint", repair.joint(a, 0.05))
+    add("weave:0.05:layers=joint-late", repair.joint(a, 0.05, late=True))
     add(
         "weave:0.03:rows=2:layers=joint:context=own+union",
         repair.joint(repair.scores(rows=2), 0.03),

@@ -196,13 +196,13 @@ class Repair:
             h[chosen] = layer
         return h
 
-    def joint(self, scores, ratio):
-        """Depths that are worth most, by squared attention, at the lowest price a layer at which
-        they are at most so large a share of all layers of all tokens."""
+    def joint(self, scores, ratio, late=False):
+        """Depths that are worth most, by squared attention (times the layer), at the lowest price a
+        layer at which they are at most so large a share of all layers of all tokens."""
         layers, tokens = scores.shape
         worth = np.zeros((layers, tokens))  # of depths: layer 0's keys and values are never outdated
-        worth[1:] = np.cumsum(scores[1:] ** 2, axis=0)
         depth = np.arange(layers)[:, None]
+        worth[1:] = np.cumsum((scores**2 * (depth if late else 1))[1:], axis=0)
 
         def best(price):
             return np.argmax(worth - price * depth, axis=0)

@@ -111,6 +111,7 @@ TEST(MethodTest, OptionsOfScoresAreSharedByTheMethodsThatScore) {
       refusal((name + wrong).c_str());
   }
   EXPECT_EQ(parse_method("weave:layers=joint", true)->option("layers"), "joint");
+  EXPECT_EQ(parse_method("relaxkv:layers=joint-late", true)->option("layers"), "joint-late");
   refusal("prophetkv:layers=joint");
   refusal("epic:rows=1");
 }

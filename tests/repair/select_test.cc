@@ -98,6 +98,15 @@ TEST(Plans, AnchorsOfEveryDocumentButTheFirst) {
   EXPECT_TRUE(plan_of("prophetkv:0:anchors=2", input).empty());
 }
 
+TEST(Plans, LaterLayersWeighMore) {
+  const PromptShape shape = shape_of_chunks({2}, 4);
+  const std::vector<float> scores = {0, 0, 1, 0, 0, 0, 0, 1.5f};
+  const RepairInput input{shape, scores, {}};
+  EXPECT_EQ(plan_of("weave:0.5:layers=joint", input).depths, (Tokens{1, -1}))
+      << "1 against 2.25 / 3";
+  EXPECT_EQ(plan_of("weave:0.5:layers=joint-late", input).depths, (Tokens{-1, 3}));
+}
+
 TEST(Plans, NotNestedIsAllTheWay) {
   const PromptShape shape = shape_of_chunks({3}, 3);
   const std::vector<float> scores = {1, 0, 0, 0, 1, 0, 0, 1, 0};
