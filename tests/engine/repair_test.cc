@@ -2,6 +2,7 @@
 #include "engine/repair.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "asking.h"
 #include "engine/flops.h"
@@ -182,6 +183,10 @@ TEST(Repair, LastRowsOfTheQuestion) {
     EXPECT_GT(share, 0.1);
     EXPECT_LE(share, core->model->config.layers + 1e-3);
     before = sum;
+    const auto shares = scores(fmt::format(":rows={}:softmax=documents", rows));
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), core->model->config.layers,
+                1e-3)
+        << "all that documents get";
   }
 }
 
