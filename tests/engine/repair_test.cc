@@ -210,7 +210,8 @@ TEST(Repair, FormulaOfAPassIsWhatItCounts) {
 
 TEST(Repair, BudgetIsKeptAndUsed) {
   Engine engine = load_engine({}, "repair_hf");
-  for (const char* name : {"relaxkv", "weave", "prophetkv", "cacheblend", "random", "epic"})
+  for (const char* name :
+       {"relaxkv", "weave", "weave:layers=joint-late", "prophetkv", "cacheblend", "random", "epic"})
     for (const double budget : {0.45, 0.7}) {
       SCOPED_TRACE(fmt::format("{} {}", name, budget));
       Request request = completion({1, 5, 6}, {small_ids(60, 2, 64), small_ids(260, 3, 64)},
