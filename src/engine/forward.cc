@@ -48,7 +48,7 @@ struct Forward::Scratch {
   std::vector<std::vector<int32_t>> group_rows;  // [groups] ascending
   std::vector<RowGroup> groups;
   std::vector<std::vector<SegmentUse>> mass_uses;  // [groups] those with a mass
-  std::vector<RowGroup> mass_groups;               // the same rows over these alone
+  std::vector<RowGroup> mass_groups;  // rows of groups that have some, over these alone
 };
 
 Forward::Forward(const Model& model, Device& device) : model_(model), device_(device) {}
@@ -130,7 +130,7 @@ Status Forward::run(const Pass& pass, std::span<float> logits, const PassIo& io)
     s.groups.push_back({s.group_rows[g], pass.groups[g].uses});
     for (const SegmentUse& use : pass.groups[g].uses)
       if (use.mass >= 0) s.mass_uses[g].push_back(use);
-    s.mass_groups.push_back({s.group_rows[g], s.mass_uses[g]});
+    if (!s.mass_uses[g].empty()) s.mass_groups.push_back({s.group_rows[g], s.mass_uses[g]});
   }
 
   const auto bytes = rows * static_cast<size_t>(c.hidden) * sizeof(float);

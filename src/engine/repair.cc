@@ -82,7 +82,9 @@ class Repair {
       const auto softmax = request_.method.options.find("softmax");
       const bool documents =
           softmax != request_.method.options.end() && softmax->second == "documents";
-      LL_ASSIGN(result_.scores, score_documents(core_, sequence_, documents,
+      const auto last = request_.method.value("rows");
+      const size_t rows = last ? static_cast<size_t>(*last) : SIZE_MAX;
+      LL_ASSIGN(result_.scores, score_documents(core_, sequence_, documents, rows,
                                                 answered_ ? logits_ : std::span<float>()));
     }
     if (request_.method.info->evidence == Evidence::kDeviation && repairs) {

@@ -1,17 +1,25 @@
 #include "engine/score.h"
 
+#include <algorithm>
+
 #include "engine/document_tokens.h"
 #include "engine/run_pieces.h"
 
 namespace looseleaf {
 
 Expected<std::vector<float>> score_documents(EngineCore& core, Sequence& sequence,
-                                             bool of_documents, std::span<float> logits) {
+                                             bool of_documents, size_t rows,
+                                             std::span<float> logits) {
   const ModelConfig& config = core.model->config;
   Pass pass = pending_text(sequence, sequence.parts.size(), config.layers);
   if (logits.empty()) {
     pass.rows.back().depth = config.layers - 1;
     pass.outputs = 0;
+  }
+  const size_t scoring = std::min(rows, pass.rows.size());
+  if (scoring < pass.rows.size()) {  // the others see the same, and nobody asks where they look
+    pass.groups.push_back(pass.groups.back());
+    for (PassRow& row : std::span(pass.rows).last(scoring)) ++row.group;
   }
   int32_t place = 0;
   for (const size_t part : binding_parts(sequence)) {
@@ -28,7 +36,7 @@ Expected<std::vector<float>> score_documents(EngineCore& core, Sequence& sequenc
       run_in_pieces(core, pass, logits, {.mass = reinterpret_cast<float*>(memory.get())}));
   core.device->download(mass.data(), memory.get(), bytes);
   LL_RETURN_IF_ERROR(core.device->wait());
-  const auto vectors = static_cast<float>(pass.rows.size()) * static_cast<float>(config.heads);
+  const auto vectors = static_cast<float>(scoring) * static_cast<float>(config.heads);
   for (float& m : mass) m /= vectors;
   return mass;
 }

@@ -9,13 +9,14 @@
 
 namespace looseleaf {
 
-// Attention of the last text's tokens to each document token, mean over heads and rows:
-// [layers, tokens]. With `of_documents` as shares of the attention to documents, else of all. With
-// `logits` ([vocab], else empty) the rows leave their keys and values and logits as compute_text
-// would, for the case that nothing is repaired.
+// Attention of the last text's tokens, of its `rows` last ones where it has more, to each document
+// token, mean over heads and rows: [layers, tokens]. With `of_documents` as shares of the attention
+// to documents, else of all. With `logits` ([vocab], else empty) all rows leave their keys and
+// values and logits as compute_text would, for the case that nothing is repaired.
 // REQUIRES: the text before the last is computed. Errors: kUnavailable.
 Expected<std::vector<float>> score_documents(EngineCore& core, Sequence& sequence,
-                                             bool of_documents, std::span<float> logits);
+                                             bool of_documents, size_t rows,
+                                             std::span<float> logits);
 
 // The beginning of a repair that goes through everything once (CacheBlend): layer 0 of all tokens
 // behind the header, and their keys and values of layer 1.

@@ -64,13 +64,11 @@ std::vector<std::vector<int32_t>> anchors_by_layer(const RepairInput& input, dou
   return anchors;
 }
 
-std::vector<int32_t> closure(const std::vector<std::vector<int32_t>>& anchors, int32_t tokens,
-                             bool nested) {
+std::vector<int32_t> closure(const std::vector<std::vector<int32_t>>& anchors, int32_t tokens) {
   std::vector<int32_t> depths(static_cast<size_t>(tokens), RepairPlan::kOutside);
-  const auto last = static_cast<int32_t>(anchors.size()) - 1;
-  for (int32_t layer = 0; layer <= last; ++layer)
+  for (int32_t layer = 0; layer < std::ssize(anchors); ++layer)
     for (const int32_t token : anchors[static_cast<size_t>(layer)])
-      depths[static_cast<size_t>(token)] = nested ? layer : last;
+      depths[static_cast<size_t>(token)] = layer;
   return depths;
 }
 

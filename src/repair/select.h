@@ -27,9 +27,8 @@ std::vector<std::vector<int32_t>> anchors_by_layer(const RepairInput& input, dou
                                                    int radius, int first_layer);
 
 // A token is recomputed from layer 0 down to the deepest layer that wants it (RelaxKV, 2609.33503,
-// dependency closure). `nested` false: down to the last layer, whichever wants it.
-std::vector<int32_t> closure(const std::vector<std::vector<int32_t>>& anchors, int32_t tokens,
-                             bool nested);
+// dependency closure).
+std::vector<int32_t> closure(const std::vector<std::vector<int32_t>>& anchors, int32_t tokens);
 
 // The same set in every layer.
 std::vector<int32_t> one_set(std::span<const int32_t> set, const PromptShape& shape);

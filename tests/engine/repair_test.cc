@@ -1,6 +1,9 @@
 // What every repair must satisfy, whatever it chooses.
 #include "engine/repair.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "asking.h"
 #include "engine/flops.h"
 #include "engine/repair_pass.h"
@@ -29,8 +32,12 @@ Prompt some_prompt(int vocab) {
                      small_ids(6, 5, vocab), {1});
 }
 
-constexpr const char* kCausal[] = {"prophetkv:1", "relaxkv:1:context=causal:header=1",
-                                   "weave:1:context=causal", "cacheblend:1", "random:1"};
+constexpr const char* kCausal[] = {"prophetkv:1",
+                                   "relaxkv:1:context=causal:header=1",
+                                   "weave:1:context=causal",
+                                   "weave:1:layers=joint:context=causal",
+                                   "cacheblend:1",
+                                   "random:1"};
 
 class RatioTest : public testing::TestWithParam<const char*> {};
 
@@ -59,8 +66,9 @@ TEST(Repair, RatioZeroIsReuseToTheBit) {
   const Ids header = joined({1}, ids(3, 1)), tail = ids(5, 4);
   const std::vector<Ids> documents = {ids(40, 2), ids(33, 3)};
   const Answer reuse = ask(engine, completion(header, documents, tail, "reuse"));
-  for (const char* name : {"relaxkv:0", "prophetkv:0", "cacheblend:0", "cacheblend:0:mask=released",
-                           "epic:0", "weave:0", "random:0", "plan"}) {
+  for (const char* name :
+       {"relaxkv:0", "prophetkv:0", "cacheblend:0", "cacheblend:0:mask=released", "epic:0",
+        "weave:0", "random:0", "weave:0:anchors=4", "prophetkv:0:rows=1", "plan"}) {
     SCOPED_TRACE(name);
     const Answer answer = ask(engine, completion(header, documents, tail, name));
     expect_same_bits(answer, reuse);
@@ -135,6 +143,9 @@ TEST(Repair, OperationsByFormula) {
               question * (layers * (kv + query) + (layers - 1) * (rest - query)) +
                   4 * width * layers * pairs + 2 * width * layers * question * documents,
               1);
+  // Of rows that do not score, the second sweep is left out.
+  EXPECT_NEAR(repaired(*core, prompt, "prophetkv:0.1:rows=2").result.score_flops,
+              r.result.score_flops - 2 * width * layers * (question - 2) * documents, 1);
   double count = 0, target_pairs = 0;
   for (size_t i = 0; i < r.result.depths.size(); ++i) {
     if (r.result.depths[i] < 0) continue;
@@ -147,11 +158,44 @@ TEST(Repair, OperationsByFormula) {
               count * (layers - 1) * (kv + rest) + 4 * width * (layers - 1) * target_pairs, 1);
 }
 
+// Rows are counted from the end: what one more row adds to the sum is that row's, with shares of
+// at most 1, and more rows than there are, are all.
+TEST(Repair, LastRowsOfTheQuestion) {
+  const auto core = repair_core();
+  const Prompt prompt = some_prompt(core->model->config.vocab);
+  const auto scores = [&](const std::string& options) {
+    return repaired(*core, prompt, "weave:0.1" + options).result.scores;
+  };
+  const auto all = scores(""), last = scores(":rows=1");
+  EXPECT_GT(*std::ranges::max_element(last), 0);
+  EXPECT_NE(last, all);
+  EXPECT_EQ(scores(":rows=6"), all);
+  EXPECT_EQ(scores(":rows=4096"), all);
+  auto before = std::vector<float>(all.size());
+  for (int rows = 1; rows <= 6; ++rows) {
+    auto sum = scores(fmt::format(":rows={}", rows));
+    double share = 0;
+    for (size_t i = 0; i < sum.size(); ++i) {
+      sum[i] *= static_cast<float>(rows);
+      EXPECT_GE(sum[i] - before[i], -1e-6f);
+      share += sum[i] - before[i];
+    }
+    EXPECT_GT(share, 0.1);
+    EXPECT_LE(share, core->model->config.layers + 1e-3);
+    before = sum;
+    const auto shares = scores(fmt::format(":rows={}:softmax=documents", rows));
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), core->model->config.layers,
+                1e-3)
+        << "all that documents get";
+  }
+}
+
 TEST(Repair, FormulaOfAPassIsWhatItCounts) {
   const auto core = repair_core("repair_window_hf");
   const Prompt prompt = some_prompt(core->model->config.vocab);
-  for (const char* name : {"relaxkv:0.1", "weave:0.1:context=own+union", "prophetkv:0.2", "epic:4",
-                           "relaxkv:0.1:context=causal:sinks=2"}) {
+  for (const char* name :
+       {"relaxkv:0.1", "weave:0.1:context=own+union", "prophetkv:0.2", "epic:4",
+        "relaxkv:0.1:context=causal:sinks=2", "weave:0.1:layers=joint:anchors=3"}) {
     SCOPED_TRACE(name);
     Repaired r = repaired(*core, prompt, name);
     const Method method = value_of(parse_method(name, true));
@@ -166,7 +210,8 @@ TEST(Repair, FormulaOfAPassIsWhatItCounts) {
 
 TEST(Repair, BudgetIsKeptAndUsed) {
   Engine engine = load_engine({}, "repair_hf");
-  for (const char* name : {"relaxkv", "weave", "prophetkv", "cacheblend", "random", "epic"})
+  for (const char* name :
+       {"relaxkv", "weave", "weave:layers=joint-late", "prophetkv", "cacheblend", "random", "epic"})
     for (const double budget : {0.45, 0.7}) {
       SCOPED_TRACE(fmt::format("{} {}", name, budget));
       Request request = completion({1, 5, 6}, {small_ids(60, 2, 64), small_ids(260, 3, 64)},

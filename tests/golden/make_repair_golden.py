@@ -138,6 +138,16 @@ def results(repair):
         "prophetkv:0.1:softmax=documents",
         repair.same_in_all(repair.top(documents.mean(0), repair.count(0.1))),
     )
+    last = repair.scores(rows=1)
+    add(
+        "prophetkv:0.1:rows=1:anchors=3",
+        repair.same_in_all(
+            np.union1d(
+                repair.top(last.mean(0), repair.count(0.1)),
+                np.flatnonzero((chunk > 0) & (place < 3)),
+            )
+        ),
+    )
     for r in (0.02, 0.15, 1):
         h = repair.closure(repair.anchors(a, r))
         add(f"relaxkv:{r}", h, context="union", header=False)
@@ -179,6 +189,16 @@ def results(repair):
         context="own+union",
     )
     add("weave:0.1", h)  # a short prompt: everything before a target
+    add("weave:0.05:layers=joint", repair.joint(a, 0.05))
+    add("weave:0.05:layers=joint-late", repair.joint(a, 0.05, late=True))
+    add(
+        "weave:0.03:rows=2:layers=joint:context=own+union",
+        repair.joint(repair.scores(rows=2), 0.03),
+        context="own+union",
+    )
+    h = repair.closure(repair.anchors(last, 0.05))
+    h[(chunk > 0) & (place < 2)] = layers - 1
+    add("relaxkv:0.05:rows=1:anchors=2", h, context="union", header=False)
     # With a window, values far inside a document do not change: a larger ratio would choose by noise.
     for r in (0.05, 0.1 if repair.model.window else 0.3):
         out[f"cacheblend:{r}"] = repair.cacheblend(r)

@@ -152,11 +152,11 @@ class Repair:
         p = self.prompt
         return self.model.run(p.pieces[-1][1], p.question, keys, values, np.arange(p.question))
 
-    def scores(self, of_documents=False):
-        """[layers, document tokens]: mean over heads and question tokens."""
+    def scores(self, of_documents=False, rows=0):
+        """[layers, document tokens]: mean over heads and (the last `rows`) question tokens."""
         out = []
         for a in self.ask(self.keys, self.values)[3]:
-            a = a[:, :, self.prompt.documents]
+            a = a[:, -rows:, self.prompt.documents]
             if of_documents:
                 a = a / a.sum(-1, keepdims=True)
             out.append(a.mean((0, 1)))
@@ -196,6 +196,29 @@ class Repair:
             h[chosen] = layer
         return h
 
+    def joint(self, scores, ratio, late=False):
+        """Depths that are worth most, by squared attention (times the layer), at the lowest price a
+        layer at which they are at most so large a share of all layers of all tokens."""
+        layers, tokens = scores.shape
+        worth = np.zeros((layers, tokens))  # of depths: layer 0's keys and values are never outdated
+        depth = np.arange(layers)[:, None]
+        worth[1:] = np.cumsum((scores**2 * (depth if late else 1))[1:], axis=0)
+
+        def best(price):
+            return np.argmax(worth - price * depth, axis=0)
+
+        # Prices at which some two depths of a token are worth the same: between two neighbours
+        # nothing changes.
+        ties = [(worth[b] - worth[a]) / (b - a) for b in range(layers) for a in range(b)]
+        ties = np.unique(np.concatenate(ties))[::-1]
+        prices = (ties[:-1] + ties[1:]) / 2
+        most = round(ratio * tokens * (layers - 1))
+        low = sum(best(price).sum() <= most for price in prices) - 1
+        h = best(prices[low])
+        taken = max(i for i in range(low + 1) if i == 0 or (best(prices[i - 1]) != h).any())
+        self.gap = min(self.gap, 1 - ties[low + 1] / ties[taken])
+        return np.where(h > 0, h, -1)
+
     def same_in_all(self, chosen):
         h = np.full(len(self.prompt.documents), -1)
         h[chosen] = self.model.layers - 1
@@ -231,6 +254,8 @@ class Repair:
         for layer in range(m.layers):
             here = depth[act] >= layer
             act, x, see = act[here], x[here], see[here]
+            if not len(act):
+                break
             q, k, v = m.project(x, layer, act)
             if layer > 0:
                 keys[layer][act], values[layer][act] = k, v

@@ -73,7 +73,7 @@ TEST(MethodTest, NumbersOfRepairs) {
   EXPECT_EQ(parse_method("prophetkv", true)->number, 0.2) << "the default";
   EXPECT_EQ(canonical("epic"), "epic:16:budget=off");
   EXPECT_EQ(canonical("prophetkv:1e-1:spans=2"),
-            "prophetkv:0.1:context=causal:spans=2:softmax=all:budget=off");
+            "prophetkv:0.1:context=causal:spans=2:softmax=all:rows=all:anchors=0:budget=off");
   EXPECT_EQ(canonical(canonical("weave").c_str()), canonical("weave"));
   for (const char* text : {"prophetkv:1.01", "prophetkv:-0.1", "prophetkv:nan", "prophetkv:",
                            "prophetkv:0.1x", "epic:1.5", "epic:-1", "relaxkv:0.05..0.3/6"})
@@ -99,6 +99,21 @@ TEST(MethodTest, OptionsThatAreRanges) {
                            "weave:spans=", "weave:skip=1.5", "weave:skip=on", "weave:skip=0..1"})
     refusal(text);
   EXPECT_EQ(parse_method("weave:skip=0.50", true)->option("skip"), "0.5");
+}
+
+TEST(MethodTest, OptionsOfScoresAreSharedByTheMethodsThatScore) {
+  for (const std::string name : {"weave", "relaxkv", "prophetkv"}) {
+    EXPECT_EQ(parse_method(name, true)->value("rows"), std::nullopt) << name << ": all";
+    EXPECT_EQ(parse_method(name + ":rows=1", true)->value("rows"), 1);
+    EXPECT_EQ(parse_method(name + ":anchors=1024", true)->integer("anchors"), 1024);
+    for (const char* wrong : {":rows=0", ":rows=1.5", ":rows=4097", ":rows=none", ":anchors=-1",
+                              ":anchors=1025", ":anchors=all", ":layers=lower"})
+      refusal((name + wrong).c_str());
+  }
+  EXPECT_EQ(parse_method("weave:layers=joint", true)->option("layers"), "joint");
+  EXPECT_EQ(parse_method("relaxkv:layers=joint-late", true)->option("layers"), "joint-late");
+  refusal("prophetkv:layers=joint");
+  refusal("epic:rows=1");
 }
 
 TEST(MethodTest, UnknownOptions) {

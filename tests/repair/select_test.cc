@@ -54,8 +54,7 @@ TEST(Select, SpansStayInTheirDocument) {
 
 TEST(Select, ClosureIsTheDeepestLayerThatWantsAToken) {
   const std::vector<Tokens> anchors = {{0, 1}, {1}, {3, 0}};
-  EXPECT_EQ(closure(anchors, 5, true), (Tokens{2, 1, -1, 2, -1}));
-  EXPECT_EQ(closure(anchors, 5, false), (Tokens{2, 2, -1, 2, -1}));
+  EXPECT_EQ(closure(anchors, 5), (Tokens{2, 1, -1, 2, -1}));
 }
 
 TEST(Select, WiderContextsHaveNothingToRecompute) {
@@ -84,6 +83,39 @@ TEST(Plans, RandomKeepsASmallerChoice) {
   EXPECT_EQ(std::count(large.begin(), large.end(), 1), 30);
   for (size_t i = 0; i < 100; ++i) EXPECT_GE(large[i], small[i]);
   EXPECT_NE(plan_of("random:0.1:seed=1", {shape, {}, {}}).depths, small);
+}
+
+// Scores and a layer each of [tokens], through a method.
+TEST(Plans, AnchorsOfEveryDocumentButTheFirst) {
+  const PromptShape shape = shape_of_chunks({3, 3, 1}, 2);
+  const std::vector<float> scores = {0, 9, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 1, 0};
+  const RepairInput input{shape, scores, {}};
+  EXPECT_EQ(plan_of("weave:0.14", input).depths, (Tokens{-1, 0, 1, -1, -1, -1, -1}));
+  for (const char* name : {"weave:0.14:anchors=2", "relaxkv:0.14:anchors=2"})
+    EXPECT_EQ(plan_of(name, input).depths, (Tokens{-1, 0, 1, 1, 1, -1, 1})) << name;
+  EXPECT_EQ(plan_of("prophetkv:0.14:anchors=1", input).depths, (Tokens{-1, 1, -1, 1, -1, -1, 1}));
+  EXPECT_TRUE(plan_of("weave:0:anchors=2", input).empty());
+  EXPECT_TRUE(plan_of("prophetkv:0:anchors=2", input).empty());
+}
+
+TEST(Plans, LaterLayersWeighMore) {
+  const PromptShape shape = shape_of_chunks({2}, 4);
+  const std::vector<float> scores = {0, 0, 1, 0, 0, 0, 0, 1.5f};
+  const RepairInput input{shape, scores, {}};
+  EXPECT_EQ(plan_of("weave:0.5:layers=joint", input).depths, (Tokens{1, -1}))
+      << "1 against 2.25 / 3";
+  EXPECT_EQ(plan_of("weave:0.5:layers=joint-late", input).depths, (Tokens{-1, 3}));
+}
+
+TEST(Plans, NotNestedIsAllTheWay) {
+  const PromptShape shape = shape_of_chunks({3}, 3);
+  const std::vector<float> scores = {1, 0, 0, 0, 1, 0, 0, 1, 0};
+  const RepairInput input{shape, scores, {}};
+  EXPECT_EQ(plan_of("weave:0.3", input).depths, (Tokens{0, 2, -1}));
+  EXPECT_EQ(plan_of("weave:0.3:nested=0", input).depths, (Tokens{2, 2, -1}));
+  EXPECT_EQ(plan_of("weave:0.2:layers=joint", input).depths, (Tokens{-1, 1, -1}));
+  EXPECT_EQ(plan_of("weave:0.34:layers=joint", input).depths, (Tokens{-1, 2, -1}));
+  EXPECT_EQ(plan_of("relaxkv:0.2:layers=joint:nested=0", input).depths, (Tokens{-1, 2, -1}));
 }
 
 // The documents' shares of attention, over the upper half of the layers.

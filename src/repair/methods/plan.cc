@@ -17,7 +17,7 @@ constexpr MethodOption kOptions[] = {
 
 RepairPlan plan(const Method& method, const RepairInput& input, double) {
   RepairPlan plan;
-  plan.depths = closure(input.given->targets, input.shape.tokens(), true);
+  plan.depths = closure(input.given->targets, input.shape.tokens());
   const std::string& context = method.option("context");
   plan.context = context == "causal"      ? RepairContext::kCausal
                  : context == "own+union" ? RepairContext::kOwnUnion

@@ -1,5 +1,6 @@
 // Each layer's own anchors, nested, recomputed over the anchors of all layers alone. Scores are not
 // brought to [0, 1] layer by layer as the paper does: no layer's order changes by it.
+#include "repair/choose_depths.h"
 #include "repair/context_option.h"
 #include "repair/method.h"
 #include "repair/select.h"
@@ -10,10 +11,12 @@ namespace {
 constexpr MethodOption kOptions[] = {
     context_option("union"),
     {"header", "0", "0|1", "targets see the text before them too (attention sinks)"},
-    {"nested", "1", "0|1", "each target down to the deepest layer that wants it, or all the way"},
-    {"softmax", "all", "all|documents", "scores are shares of all attention, or of the documents'"},
-    {"spans", "0", "0..64", "average the scores over so many tokens on both sides first"},
-    {"layers", "all", "all|upper", "which layers choose anchors: all, or the upper half"},
+    kNestedOption,
+    kSoftmaxOption,
+    kSpansOption,
+    kLayersOption,
+    kRowsOption,
+    kAnchorsOption,
     {"sinks", "0", "0..1024", "first tokens of every document in the context"},
     {"local", "0", "0..1024", "tokens before each target in the context"},
     kBudgetOption,
@@ -21,10 +24,8 @@ constexpr MethodOption kOptions[] = {
 
 RepairPlan plan(const Method& method, const RepairInput& input, double ratio) {
   const PromptShape& shape = input.shape;
-  const int first = method.option("layers") == "upper" ? shape.layers / 2 : 0;
-  const auto anchors = anchors_by_layer(input, ratio, method.integer("spans"), first);
   RepairPlan plan;
-  plan.depths = closure(anchors, shape.tokens(), method.flag("nested"));
+  plan.depths = choose_by_layer(method, input, ratio);
   plan.context = context_of(method, shape);
   plan.text = method.flag("header") || plan.context == RepairContext::kCausal;
   widen_context(shape, method.integer("sinks"), method.integer("local"), plan.depths);

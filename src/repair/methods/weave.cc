@@ -3,19 +3,21 @@
 // built from, and of the others only what some layer's question looks at.
 #include <algorithm>
 
+#include "repair/choose_depths.h"
 #include "repair/context_option.h"
 #include "repair/method.h"
-#include "repair/select.h"
 
 namespace looseleaf {
 namespace {
 
 constexpr MethodOption kOptions[] = {
     context_option("auto"),
-    {"spans", "0", "0..64", "average the scores over so many tokens on both sides first"},
-    {"layers", "all", "all|upper", "which layers choose anchors: all, or the upper half"},
-    {"nested", "1", "0|1", "each target down to the deepest layer that wants it, or all the way"},
-    {"softmax", "all", "all|documents", "scores are shares of all attention, or of the documents'"},
+    kSpansOption,
+    kLayersOption,
+    kNestedOption,
+    kSoftmaxOption,
+    kRowsOption,
+    kAnchorsOption,
     {"skip", "off", "off|0.0..1.0",
      "repair nothing where one document has at least this share of the documents' attention"},
     kBudgetOption,
@@ -43,9 +45,7 @@ RepairPlan plan(const Method& method, const RepairInput& input, double ratio) {
   plan.context = context_of(method, shape);
   const auto skip = method.value("skip");
   if (skip && largest_share(input) >= *skip) ratio = 0;
-  const int first = method.option("layers") == "upper" ? shape.layers / 2 : 0;
-  const auto anchors = anchors_by_layer(input, ratio, method.integer("spans"), first);
-  plan.depths = closure(anchors, shape.tokens(), method.flag("nested"));
+  plan.depths = choose_by_layer(method, input, ratio);
   return plan;
 }
 
