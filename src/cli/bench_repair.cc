@@ -88,7 +88,7 @@ class RepairBench {
     LL_ASSIGN(Sequence sequence, prompts_.prompt());
     LL_RETURN_IF_ERROR(compute_text_before(core_, sequence, sequence.parts.size() - 1));
     return measure(score_, counted, [&]() -> Status {
-      LL_RETURN_IF_ERROR(score_documents(core_, sequence, false, {}));
+      LL_RETURN_IF_ERROR(score_documents(core_, sequence, false, SIZE_MAX, {}));
       return {};
     });
   }
