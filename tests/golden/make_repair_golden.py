@@ -177,9 +177,9 @@ def results(repair):
     local = [i - b for i in np.flatnonzero(h >= 0) for b in (1, 2, 3) if place[i] >= b]
     add("relaxkv:0.1:local=3", h, context="union", header=False, extra=local)
     for r in (0.05, 0.3):
-        add(f"weave:{r}:context=own+union", repair.closure(repair.anchors(a, r)), context="own+union")
+        add(f"weave:{r}:context=own+union:layers=all", repair.closure(repair.anchors(a, r)), context="own+union")
     add(
-        "weave:0.05:spans=2:context=own+union",
+        "weave:0.05:spans=2:context=own+union:layers=all",
         repair.closure(repair.anchors(a, 0.05, 2)),
         context="own+union",
     )
@@ -188,7 +188,7 @@ def results(repair):
         repair.closure(repair.anchors(a, 0.1, first_layer=layers // 2)),
         context="own+union",
     )
-    add("weave:0.1", h)  # a short prompt: everything before a target
+    add("weave:0.1:layers=all", h)  # a short prompt: everything before a target
     add("weave:0.05:layers=joint", repair.joint(a, 0.05))
     add("weave:0.05:layers=joint-late", repair.joint(a, 0.05, late=True))
     add(

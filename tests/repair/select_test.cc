@@ -90,8 +90,8 @@ TEST(Plans, AnchorsOfEveryDocumentButTheFirst) {
   const PromptShape shape = shape_of_chunks({3, 3, 1}, 2);
   const std::vector<float> scores = {0, 9, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 1, 0};
   const RepairInput input{shape, scores, {}};
-  EXPECT_EQ(plan_of("weave:0.14", input).depths, (Tokens{-1, 0, 1, -1, -1, -1, -1}));
-  for (const char* name : {"weave:0.14:anchors=2", "relaxkv:0.14:anchors=2"})
+  EXPECT_EQ(plan_of("weave:0.14:layers=all", input).depths, (Tokens{-1, 0, 1, -1, -1, -1, -1}));
+  for (const char* name : {"weave:0.14:anchors=2:layers=all", "relaxkv:0.14:anchors=2"})
     EXPECT_EQ(plan_of(name, input).depths, (Tokens{-1, 0, 1, 1, 1, -1, 1})) << name;
   EXPECT_EQ(plan_of("prophetkv:0.14:anchors=1", input).depths, (Tokens{-1, 1, -1, 1, -1, -1, 1}));
   EXPECT_TRUE(plan_of("weave:0:anchors=2", input).empty());
@@ -111,8 +111,8 @@ TEST(Plans, NotNestedIsAllTheWay) {
   const PromptShape shape = shape_of_chunks({3}, 3);
   const std::vector<float> scores = {1, 0, 0, 0, 1, 0, 0, 1, 0};
   const RepairInput input{shape, scores, {}};
-  EXPECT_EQ(plan_of("weave:0.3", input).depths, (Tokens{0, 2, -1}));
-  EXPECT_EQ(plan_of("weave:0.3:nested=0", input).depths, (Tokens{2, 2, -1}));
+  EXPECT_EQ(plan_of("weave:0.3:layers=all", input).depths, (Tokens{0, 2, -1}));
+  EXPECT_EQ(plan_of("weave:0.3:nested=0:layers=all", input).depths, (Tokens{2, 2, -1}));
   EXPECT_EQ(plan_of("weave:0.2:layers=joint", input).depths, (Tokens{-1, 1, -1}));
   EXPECT_EQ(plan_of("weave:0.34:layers=joint", input).depths, (Tokens{-1, 2, -1}));
   EXPECT_EQ(plan_of("relaxkv:0.2:layers=joint:nested=0", input).depths, (Tokens{-1, 2, -1}));

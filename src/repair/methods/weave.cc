@@ -1,6 +1,7 @@
-// RelaxKV's anchors and nesting with another context: in a short prompt a target reads everything
-// before it, which costs little there; in a long one all of its own document, which its state was
-// built from, and of the others only what some layer's question looks at.
+// RelaxKV's nesting, but that all layers choose the depths together, and with another context: in a
+// short prompt a target reads everything before it, which costs little there; in a long one all of
+// its own document, which its state was built from, and of the others only what some layer's
+// question looks at.
 #include <algorithm>
 
 #include "repair/choose_depths.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr MethodOption kOptions[] = {
     context_option("auto"),
     kSpansOption,
-    kLayersOption,
+    {"layers", "joint-late", kLayersOption.values, kLayersOption.summary},
     kNestedOption,
     kSoftmaxOption,
     kRowsOption,
@@ -55,12 +56,12 @@ extern const MethodInfo kWeave;
 const MethodInfo kWeave = {
     .name = "weave",
     .summary =
-        "reuse, and each layer's most attended tokens recomputed, nested by depth, over "
-        "all before them or, in long prompts, their own document and the others' chosen tokens",
-    .citation = "docs/repair.md; anchors and nesting: RelaxKV, 2609.33503",
+        "reuse, and tokens recomputed down to depths that all layers choose together, over all "
+        "before them or, in long prompts, their own document and the others' chosen tokens",
+    .citation = "docs/repair.md; nesting: RelaxKV, 2609.33503",
     .storage = DocumentStorage::kShared,
     .options = kOptions,
-    .number = {.name = "ratio", .default_value = 0.05},
+    .number = {.name = "ratio", .default_value = 0.15},
     .evidence = Evidence::kScores,
     .plan = plan,
 };
