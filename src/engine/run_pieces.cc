@@ -26,13 +26,10 @@ size_t rows_of_piece(const EngineCore& core, std::span<const PassRow> rows) {
   return std::min(4 * most, most * rows.size() * static_cast<size_t>(layers) / active);
 }
 
-}  // namespace
-
-Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits, const PassIo& io,
-                     size_t piece_rows) {
+Status run_so_many(EngineCore& core, const Pass& all, std::span<float> logits, const PassIo& io,
+                   size_t piece_rows) {
   const auto hidden = static_cast<size_t>(core.model->config.hidden);
   const auto vocab = static_cast<size_t>(core.model->config.vocab);
-  if (piece_rows == 0) piece_rows = rows_of_piece(core, all.rows);
   Pass pass = all;
   int32_t* largest = io.largest;
   DeviceMemory hidden_in;  // [rows of a piece, hidden]
@@ -66,6 +63,21 @@ Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits,
     if (largest != nullptr) largest += pass.outputs;
   }
   return {};
+}
+
+}  // namespace
+
+Status run_in_pieces(EngineCore& core, const Pass& all, std::span<float> logits, const PassIo& io,
+                     size_t piece_rows) {
+  if (piece_rows > 0) return run_so_many(core, all, logits, io, piece_rows);
+  const auto most = static_cast<size_t>(core.device->facts().pass_rows);
+  const size_t wanted = rows_of_piece(core, all.rows);
+  if (wanted > most && all.rows.size() > most) {
+    Status run = run_so_many(core, all, logits, io, wanted);
+    // Memory may be there for less; a pass that finds none has done nothing.
+    if (run || run.error().code != ErrorCode::kUnavailable) return run;
+  }
+  return run_so_many(core, all, logits, io, most);
 }
 
 }  // namespace looseleaf
