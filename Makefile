@@ -91,6 +91,7 @@ test-cuda: build-cuda ## the CUDA device and kernels against float64, golden mod
 
 # Builds in which every thread speaks for itself at barriers: the tool believes no lane that speaks for its warp.
 racecheck-cuda: ## compute-sanitizer's racecheck over the tensor-core kernels; needs a Hopper GPU
+	@command -v compute-sanitizer >/dev/null || { echo "make: racecheck needs compute-sanitizer in PATH, which CUDA brings" >&2; exit 1; }
 	@$(configure) -B build-race -DLOOSELEAF_CUDA=ON -DLOOSELEAF_RACECHECK=ON -DLOOSELEAF_TESTS=ON >/dev/null
 	@$(call compile,build-race) --target test_compute looseleaf_cuda
 	@LD_LIBRARY_PATH=build-race/bin compute-sanitizer --tool racecheck --error-exitcode 1 build-race/tests/test_compute \

@@ -37,7 +37,8 @@ struct DeviceFacts {
   KvType kv_type = KvType::kF16;  // of chunks, and of private pages, where nobody chose
   KvType private_kv_type = KvType::kF32;
   bool f32 = true;  // products in float32 throughout
-  // Rows of one pass at most: a longer prefill is cut into pieces, in position order.
+  // Rows of one pass at most, in the mean over layers: a longer prefill is cut into pieces, in
+  // position order.
   int pass_rows = 512;
 };
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -34,6 +35,14 @@ inline std::vector<double> some_frequencies(int rotary_dims) {
   std::vector<double> frequencies(static_cast<size_t>(rotary_dims / 2));
   for (size_t j = 0; j < frequencies.size(); ++j) frequencies[j] = std::pow(0.3, double(j));
   return frequencies;
+}
+
+// Of a test over devices, KV types, head sizes and windows.
+inline std::string type_size_window_name(
+    const testing::TestParamInfo<std::tuple<const char*, std::tuple<KvType, int, int>>>& info) {
+  const auto& [type, size, window] = std::get<1>(info.param);
+  return std::string(std::get<0>(info.param)) + "_" + std::string(kv_type_name(type)) +
+         std::to_string(size) + "Window" + std::to_string(window);
 }
 
 // Log-sum-exps of queries rounded to bf16, some of them of one key only: the first `written`, of
@@ -101,6 +110,16 @@ class Scene {
 
   int own_position() const { return own_.segment.position; }
   size_t mass_places() const { return mass_places_; }
+  // Of rows of the own text, but for one inside the first binding and one that sees nothing.
+  // REQUIRES: rows > 4, a chunk of more than 300 tokens.
+  std::vector<int32_t> positions(int rows) const {
+    std::vector<int32_t> positions(static_cast<size_t>(rows));
+    std::iota(positions.begin(), positions.end(), own_position());
+    std::swap(positions.front(), positions.back());  // the last token comes first in a pass
+    positions[3] = 300;
+    positions[4] = -1;
+    return positions;
+  }
 
   // Every third row sees some of it, the others all.
   std::vector<RowGroup> groups(int rows) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "attend_scene.h"
 #include "compute/cpu/cpu_device.h"
@@ -23,13 +22,9 @@ std::vector<float> mass_of(Device& device, AttendArgs& args, size_t places) {
 
 // A score is off by what rounding its query costs, and so is the row's log-sum-exp.
 void expect_mass(const std::vector<float>& mass, const std::vector<double>& expected) {
-  double error = 0, norm = 0;
-  for (size_t i = 0; i < mass.size(); ++i) {
+  for (size_t i = 0; i < mass.size(); ++i)
     ASSERT_NEAR(mass[i], expected[i], 4e-2 * expected[i] + 1e-5) << "place " << i;
-    error += std::pow(mass[i] - expected[i], 2);
-    norm += std::pow(expected[i], 2);
-  }
-  EXPECT_LT(std::sqrt(error / norm), 8e-3);
+  EXPECT_LT(relative_error(mass, expected), 8e-3);
 }
 
 class DeviceMass : public DeviceTest<std::tuple<KvType, int, int>> {};
@@ -45,12 +40,8 @@ TEST_P(DeviceMass, MatchesTheReference) {
               {.chunk = 617, .overlay = 140, .deep_overlay = 21, .own = 90, .mass = true}, dim,
               random_);
   constexpr int kRows = 90;
-  std::vector<int32_t> positions(kRows);
-  std::iota(positions.begin(), positions.end(), scene.own_position());
-  std::swap(positions[0], positions[kRows - 1]);  // the last token comes first in a pass
-  positions[3] = 300;                             // inside the first binding
-  positions[5] = Scene::kFar + 200;               // inside the second
-  positions[4] = -1;                              // sees nothing
+  std::vector<int32_t> positions = scene.positions(kRows);
+  positions[5] = Scene::kFar + 200;  // inside the second binding
   const std::vector<RowGroup> groups = scene.groups(kRows);
   const std::vector<Segment> on_host = scene.on_host(), on_device = scene.on_device();
   AttendArgs args = arguments(shape);
@@ -87,12 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::ValuesIn(kDevices),
                      testing::Combine(testing::Values(KvType::kBF16, KvType::kFP8, KvType::kQ8_0),
                                       testing::Values(64, 128), testing::Values(0, 37, 1000))),
-    [](const auto& info) {
-      const auto& c = std::get<1>(info.param);
-      return std::string(std::get<0>(info.param)) + "_" +
-             std::string(kv_type_name(std::get<0>(c))) + std::to_string(std::get<1>(c)) + "Window" +
-             std::to_string(std::get<2>(c));
-    });
+    type_size_window_name);
 
 // Many keys for few rows: some devices cut them into pieces that their blocks take in turns. Layers
 // of one pass share what follows from the segments.

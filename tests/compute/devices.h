@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,16 @@
 #include "compute/open_device.h"
 
 namespace looseleaf {
+
+// Euclid's norm of what `got` is off by, over that of `expected`; of as many as there are of `got`.
+inline double relative_error(std::span<const float> got, std::span<const double> expected) {
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    error += std::pow(got[i] - expected[i], 2);
+    norm += std::pow(expected[i], 2);
+  }
+  return std::sqrt(error / norm);
+}
 
 inline const char* const kDevices[] = {"cpu", "cuda"};
 
